@@ -47,14 +47,9 @@ struct stacks *stacks_new(void)
 
 void stacks_free(struct stacks *stacks)
 {
-	struct known_function *function, *next;
-
 	if (!stacks)
 		return;
-	HASH_ITER(hh, stacks->by_name, function, next) {
-		HASH_DEL(stacks->by_name, function);
-		free(function);
-	}
+	hash_free(stacks->by_name, free);
 	key_index_release(&stacks->index);
 	free(stacks->functions);
 	free(stacks->nodes);

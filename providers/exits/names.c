@@ -87,14 +87,9 @@ struct exits_names *exits_names_new(const struct provider_args *args, const stru
 
 void exits_names_free(struct exits_names *names)
 {
-	struct name *name, *next;
-
 	if (!names)
 		return;
-	HASH_ITER(hh, names->names, name, next) {
-		HASH_DEL(names->names, name);
-		free(name);
-	}
+	hash_free(names->names, free);
 	for (size_t i = 0; i < ARRAY_SIZE(names->reasons); i++)
 		reasons_release(&names->reasons[i]);
 	free(names);

@@ -37,21 +37,11 @@ struct exits_paths *exits_paths_new(const struct exits_stacks_config *config)
 	return paths;
 }
 
-static void forget_known(struct exits_paths *paths)
-{
-	struct known_stack *known, *next;
-
-	HASH_ITER(hh, paths->known, known, next) {
-		HASH_DEL(paths->known, known);
-		free(known);
-	}
-}
-
 void exits_paths_free(struct exits_paths *paths)
 {
 	if (!paths)
 		return;
-	forget_known(paths);
+	hash_free(paths->known, free);
 	functions_free(paths->functions);
 	free(paths);
 }
@@ -208,7 +198,7 @@ void exits_paths_forget(struct exits_paths *paths)
 
 	if (paths->nr_kept < EXITS_STACKS / 2)
 		return;
-	forget_known(paths);
+	hash_free(paths->known, free);
 	paths->nr_kept = 0;
 	while (bpf_map_get_next_key(fd, last, &hash) == 0)
 		bpf_map_delete_elem(fd, &hash);

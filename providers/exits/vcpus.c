@@ -61,12 +61,7 @@ struct exits_vcpus *exits_vcpus_new(const struct exits_threads_config *config)
 
 static void free_vcpu(struct exits_vcpus *vcpus, struct exits_vcpu *vcpu)
 {
-	struct argument_sum *sum, *next;
-
-	HASH_ITER(hh, vcpu->arguments, sum, next) {
-		HASH_DEL(vcpu->arguments, sum);
-		free(sum);
-	}
+	hash_free(vcpu->arguments, free);
 	HASH_DEL(vcpus->list, vcpu);
 	free(vcpu->former);
 	free(vcpu->now);
