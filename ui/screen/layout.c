@@ -12,6 +12,7 @@
 #define TOTAL_LEAST 5  /* "Total" */
 #define SPARK_MIN 16 /* "History 0-500k/s" */
 #define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
+#define INDENT_PART 7 /* of the width: most that a child is indented by */
 
 /* The input of the layout. */
 struct room {
@@ -68,7 +69,8 @@ static int title_width(const struct screen *screen, size_t i)
 }
 
 /* The width of the longest text in all rows, seen or not, so scrolling does not change it. */
-static int longest_text(const struct screen *screen, size_t i, int title)
+static int longest_text(const struct screen *screen, const struct layout *layout, size_t i,
+			int title)
 {
 	const struct view *view = screen->view;
 	int longest = title > NAME_LEAST ? title : NAME_LEAST;
@@ -80,7 +82,7 @@ static int longest_text(const struct screen *screen, size_t i, int title)
 		char buf[SCREEN_TEXT_SIZE];
 		int width = format_width(screen_text_of(screen, row, i, buf, sizeof(buf)));
 
-		width += !i && row->depth ? layout_indent(row) + LAYOUT_BRANCH : 0;
+		width += !i && row->depth ? layout_indent(layout, row) + LAYOUT_BRANCH : 0;
 		longest = width > longest ? width : longest;
 	}
 	return longest;
@@ -251,7 +253,7 @@ static void measure(struct room *room, struct layout *layout, const struct scree
 
 		layout->is_grouped[i] = is_grouped(&room->columns[i], cols);
 		room->digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
-		room->longest[i] = longest_text(screen, i, title);
+		room->longest[i] = longest_text(screen, layout, i, title);
 		room->wanted[i] = wanted_width(screen, layout, i, room->digits[i], title);
 		if (type == CELL_TEXT)
 			least = NAME_LEAST;
@@ -278,7 +280,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	};
 	int total;
 
-	*layout = (struct layout){ .name = 0 };
+	*layout = (struct layout){ .most_indent = cols / INDENT_PART };
 	measure(&room, layout, screen, cols);
 	show_basic(layout, &room);
 	show_ranks(layout, &room);

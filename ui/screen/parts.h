@@ -19,15 +19,15 @@ struct layout {
 	size_t name; /* the first column that is shown: has the signs of the tree */
 	bool is_grouped[VIEW_COLUMNS]; /* its counts have thousands marks */
 	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
+	int most_indent; /* deeper rows are not indented further */
 };
 
 /* How far the sign before a child's name is indented. */
-#define LAYOUT_DEPTH_MOST 12 /* deeper rows are not indented further */
-static inline int layout_indent(const struct view_row *row)
+static inline int layout_indent(const struct layout *layout, const struct view_row *row)
 {
-	uint32_t depth = row->depth < LAYOUT_DEPTH_MOST ? row->depth : LAYOUT_DEPTH_MOST;
+	int indent = row->depth > 1 ? (int)row->depth - 1 : 0;
 
-	return depth > 1 ? (int)depth - 1 : 0;
+	return indent < layout->most_indent ? indent : layout->most_indent;
 }
 #define LAYOUT_BRANCH 3 /* columns of the sign */
 

@@ -128,7 +128,7 @@ static void paint_name(const struct painter *painter)
 
 	if (item->can_open)
 		grid_put(painter->grid, painter->row, 0, style, root_sign(screen, item));
-	col = grid_put(painter->grid, painter->row, first + layout_indent(item),
+	col = grid_put(painter->grid, painter->row, first + layout_indent(layout, item),
 		       style == STYLE_PLAIN ? STYLE_DIM : style, branch_sign(screen, item));
 	put_text(painter, col, end - col, is_total ? 0 : layout->name);
 }

@@ -386,6 +386,29 @@ static void deep_names_have_their_column(void **state)
 	assert_non_null(strstr(line(w, 23), " entry_SYSCALL_64_after_hwframe_of_a_guest "));
 }
 
+static int indent_of(struct world *w, int row)
+{
+	return (int)strcspn(line(w, row), "e");
+}
+
+/* Else a function looks as if it were beside the one that it was called by. */
+static void deep_names_are_indented(void **state)
+{
+	struct world *w = *state;
+
+	begin_view(w, &view_where);
+	for (uint32_t depth = 0; depth < 24; depth++) {
+		add_row(w, "entry");
+		w->view.rows[depth].depth = (uint8_t)depth;
+	}
+	made_picture(w, 200, 40);
+	for (int row = 5; row < 27; row++)
+		assert_int_equal(indent_of(w, row + 1), indent_of(w, row) + 1);
+	made_picture(w, 80, 40);
+	assert_int_equal(indent_of(w, 27), indent_of(w, 16));
+	assert_int_equal(indent_of(w, 16), indent_of(w, 15) + 1);
+}
+
 static void headings_are_apart(const struct world *w)
 {
 	for (size_t i = 0; i < w->screen.nr_hits; i++) {
@@ -586,6 +609,7 @@ UNIT(test_room)
 		T(arguments_outlive_what_else_names_the_row),
 		T(spare_room_goes_to_the_names_that_need_it),
 		T(deep_names_have_their_column),
+		T(deep_names_are_indented),
 		T(headings_never_touch),
 		T(what_was_chosen_is_no_column),
 		T(a_column_is_read_in_one_way),
