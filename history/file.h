@@ -35,30 +35,21 @@ int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
 			struct error *error);
 
-/*
- * Replaces the moment's ids of fields and guests by the ids that they have in the file, before it
- * is packed; new ones get rows. What no inventory had has none, and is dropped. Errors as below.
- */
-int history_file_map(struct history_file *file, struct moment *moment, struct error *error);
-
-/*
- * Adds a moment, with the same packed, in one transaction: the moment, the rows of its minute when
- * that is over. After an error nothing of it is in the file, and the next call tries again with the
- * next moment. The first moment, and the first one after an error, needs totals and guests: until
- * one comes that has them, it is -ESTALE. A file that was removed or replaced is made anew; so is
- * one that turns out to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
- */
-int history_file_add(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct error *error);
-
-/* Adds a notice, as one line: "2 samples were lost". */
-int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
-		      struct error *error);
-
 /* How many moments were dropped for the limits since the file was opened; any thread may ask. */
 uint64_t history_file_dropped(const struct history_file *file);
 
-/* For a recorder; valid as long as the file is open. */
+/*
+ * For a recorder; valid as long as the file is open.
+ *
+ * map() replaces the moment's ids of fields and guests by the ids that they have in the file, and
+ * new ones get rows. What no inventory had has none, and is dropped.
+ *
+ * add() writes the moment in one transaction, with the rows of its minute when that is over. After
+ * an error nothing of it is in the file, and the next call tries again with the next moment. The
+ * first moment, and the first one after an error, needs totals and guests: until one comes that has
+ * them, it is -ESTALE. A file that was removed or replaced is made anew; so is one that turns out
+ * to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
+ */
 struct sink history_file_sink(struct history_file *file);
 
 /* Opens a file to read. Errors as above, -ENOENT, and -ENODATA: nothing was written yet. */

@@ -230,8 +230,9 @@ static int add_ids(struct history_file *file, const struct moment *moment, struc
 	return 0;
 }
 
-int history_file_map(struct history_file *file, struct moment *moment, struct error *error)
+static int file_map(void *state, struct moment *moment, struct error *error)
 {
+	struct history_file *file = state;
 	int err;
 
 	take_fields(file, moment);
@@ -299,9 +300,10 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	return 0;
 }
 
-int history_file_add(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct error *error)
+static int file_add(void *state, const struct moment *moment, const struct packed *packed,
+		    struct error *error)
 {
+	struct history_file *file = state;
 	int err = be_there(file, error);
 
 	if (!err && (!file->has_ids ||
@@ -317,9 +319,9 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 	return err;
 }
 
-int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
-		      struct error *error)
+static int file_note(void *state, uint64_t time_ns, const char *text, struct error *error)
 {
+	struct history_file *file = state;
 	bool is_new_segment;
 	int err = be_there(file, error);
 
@@ -332,26 +334,9 @@ int history_file_note(struct history_file *file, uint64_t time_ns, const char *t
 	return end(file, is_new_segment, err, error);
 }
 
-static int sink_map(void *state, struct moment *moment, struct error *error)
-{
-	return history_file_map(state, moment, error);
-}
-
-static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
-		    struct error *error)
-{
-	return history_file_add(state, moment, packed, error);
-}
-
-/* An error is left out: the recorder shows the note, too. */
-static void sink_note(void *state, uint64_t time_ns, const char *text)
-{
-	(void)history_file_note(state, time_ns, text, NULL);
-}
-
 struct sink history_file_sink(struct history_file *file)
 {
-	return (struct sink){ .state = file, .map = sink_map, .add = sink_add, .note = sink_note };
+	return (struct sink){ .state = file, .map = file_map, .add = file_add, .note = file_note };
 }
 
 /* What is left of the last minute. */

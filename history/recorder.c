@@ -189,7 +189,8 @@ static void note_losses(struct recorder *recorder, const struct losses *losses, 
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " sample%s lost: %s", nr,
 		 nr == 1 ? " was" : "s were", losses->error.text);
-	recorder->sink.note(recorder->sink.state, time_ns, text);
+	/* An error is left out: losses are shown, too. */
+	(void)recorder->sink.note(recorder->sink.state, time_ns, text, NULL);
 	recorder->nr_noted = losses->nr;
 }
 

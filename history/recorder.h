@@ -25,7 +25,7 @@ struct sink {
 	/* Whether the next moment should have totals before its turn. NULL: never. */
 	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
-	void (*note)(void *state, uint64_t time_ns, const char *text);
+	int (*note)(void *state, uint64_t time_ns, const char *text, struct error *error);
 	/* Of the findings that moments have as notices; NULL: they have none. */
 	const struct thresholds *thresholds;
 	/*

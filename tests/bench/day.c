@@ -80,7 +80,7 @@ static void put(struct history_file *file, struct packer *packer, struct moment 
 	struct error error = { "" };
 
 	pack_moment(packer, moment, &packed);
-	check(history_file_add(file, moment, &packed, &error), &error);
+	check(history_file_sink(file).add(file, moment, &packed, &error), &error);
 }
 
 /* The first sample, and after it a run: the samples 1 to RUN of moments[]. */
@@ -94,7 +94,7 @@ static void begin(struct history_file *file, struct packer *packer, struct made_
 	for (uint64_t i = 0; i <= RUN && i < nr; i++) {
 		made_up_go_on(made_up);
 		moment_take(&taker, &facts, START + made_up->now_ns, &moments[i]);
-		check(history_file_map(file, &moments[i], &error), &error);
+		check(history_file_sink(file).map(file, &moments[i], &error), &error);
 		put(file, packer, &moments[i]);
 	}
 }

@@ -63,10 +63,12 @@ static void record(struct bench *bench)
 	start = cpu_ms();
 	moment_take(&bench->taker, &facts, START + bench->made_up.now_ns, &bench->moment);
 	taken = cpu_ms();
-	check(history_file_map(bench->file, &bench->moment, &error), &error);
+	check(history_file_sink(bench->file).map(bench->file, &bench->moment, &error), &error);
 	pack_moment(bench->packer, &bench->moment, &bench->packed);
 	packed = cpu_ms();
-	check(history_file_add(bench->file, &bench->moment, &bench->packed, &error), &error);
+	check(history_file_sink(bench->file)
+		      .add(bench->file, &bench->moment, &bench->packed, &error),
+	      &error);
 	bench->add_ms += cpu_ms() - packed;
 	bench->pack_ms += packed - taken;
 	bench->take_ms += taken - start;

@@ -132,9 +132,10 @@ static void record(struct made *made, uint32_t second)
 	make_sample(made, second);
 	stats_update(made->stats, made->fields, &made->sample);
 	moment_take(&made->taker, &facts, time_ns, &made->moment);
-	check(history_file_map(made->file, &made->moment, &error), &error);
+	check(history_file_sink(made->file).map(made->file, &made->moment, &error), &error);
 	pack_moment(made->packer, &made->moment, &made->packed);
-	check(history_file_add(made->file, &made->moment, &made->packed, &error), &error);
+	check(history_file_sink(made->file).add(made->file, &made->moment, &made->packed, &error),
+	      &error);
 }
 
 static void add_field(struct made *made, const char *name, uint32_t parent)

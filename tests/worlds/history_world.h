@@ -180,10 +180,10 @@ static inline void give_fields(struct world *w, uint32_t first, uint32_t nr)
 
 static inline int add(struct world *w)
 {
-	int err = history_file_map(w->file, &w->moment, &w->error);
+	int err = history_file_sink(w->file).map(w->file, &w->moment, &w->error);
 
 	if (!err)
-		err = history_file_add(w->file, &w->moment, &w->packed, &w->error);
+		err = history_file_sink(w->file).add(w->file, &w->moment, &w->packed, &w->error);
 	w->moment.nr_fields = 0;
 	return err;
 }

@@ -314,7 +314,9 @@ static void guests_and_notes_are_rows(void **state)
 	char text[512];
 
 	begin_writer(w);
-	assert_int_equal(history_file_note(w->file, START, "2 samples were lost", &w->error), 0);
+	assert_int_equal(
+		history_file_sink(w->file).note(w->file, START, "2 samples were lost", &w->error),
+		0);
 	add_many(w, 2);
 	guests_add_fake(w->guests, 300, "late", 1);
 	make_up(w, 1, VMEXIT_HLT, 1);

@@ -293,11 +293,11 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 	check_failed(w, ENOSPC, "the disk is full");
 	skip_to_totals(w);
 	let_writes_fail(ENOSPC);
-	err = history_file_note(w->file, START, "x", &w->error);
+	err = history_file_sink(w->file).note(w->file, START, "x", &w->error);
 	let_writes_fail(0);
 	assert_int_equal(err, -ENOSPC);
 	skip_to_totals(w);
-	assert_int_equal(history_file_note(w->file, START, "x", &w->error), 0);
+	assert_int_equal(history_file_sink(w->file).note(w->file, START, "x", &w->error), 0);
 	add_many(w, 1);
 	reader = begin_reader(w);
 	store = history_file_store(reader);

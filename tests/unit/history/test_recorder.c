@@ -68,13 +68,15 @@ static bool wants_totals(void *state)
 	return world->wants_totals;
 }
 
-static void note(void *state, uint64_t time_ns, const char *text)
+static int note(void *state, uint64_t time_ns, const char *text, struct error *error)
 {
 	struct world *world = state;
 
+	(void)error;
 	(void)time_ns;
 	wait_at_gate(world);
 	snprintf(world->note, sizeof(world->note), "%s", text);
+	return 0;
 }
 
 static int start(struct world *world, size_t may_wait)
