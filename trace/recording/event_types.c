@@ -150,7 +150,11 @@ void event_types_release(struct event_types *types)
 	comms_release(&types->comms);
 }
 
-bool event_types_add(struct event_types *types, const char *text, size_t size, const char *system)
+/*
+ * Reads the text of a format file and keeps it. The first format of a number counts. False: the
+ * format is damaged.
+ */
+static bool add_format(struct event_types *types, const char *text, size_t size, const char *system)
 {
 	struct event_type *slot;
 	struct format format;
@@ -267,7 +271,7 @@ void tracing_read_events(struct cursor *cursor, struct event_types *types, const
 		uint64_t size = cursor_u64(cursor), begin = cursor->at;
 		char *text = cursor_text(cursor, size);
 
-		if (text && !event_types_add(types, text, size, system))
+		if (text && !add_format(types, text, size, system))
 			add_damaged(cursor, begin, types);
 		free(text);
 	}

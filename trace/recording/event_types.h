@@ -53,12 +53,6 @@ void event_types_init(struct event_types *types, struct trace_file *file);
 void event_types_release(struct event_types *types); /* takes zeroes, too */
 
 /*
- * Reads the text of a format file and keeps it. The first format of a number counts. False: the
- * format is damaged.
- */
-bool event_types_add(struct event_types *types, const char *text, size_t size, const char *system);
-
-/*
  * Sets what an event's bytes say: type, id, tid, vcpu and thread_key. An event of no known format
  * gets the type "unknown".
  */
