@@ -174,14 +174,12 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 
 static int take_pids(struct options *options, const char *text, struct error *error)
 {
-	pid_t list[TIDS_MAX];
-	size_t nr = 0;
-	int err = take_ids("PID", text, list, TIDS_MAX, &nr, error);
+	int err = take_ids("PID", text, options->only, TIDS_MAX, &options->nr_only, error);
 
 	if (err)
 		return err;
 	options->pids = text;
-	options->pid = nr == 1 ? list[0] : 0;
+	options->pid = options->nr_only == 1 ? options->only[0] : 0;
 	options->guest = NULL;
 	return 0;
 }

@@ -279,7 +279,7 @@ struct options {
 	const char *perf, *binary, *binary_name, *format;
 
 	/* Of `kvmtop exits` and `kvmtop report`: what their words mean, see struct command. */
-	pid_t only[TIDS_MAX]; /* the threads of -t and -T */
+	pid_t only[TIDS_MAX]; /* the threads of -t and -T; of a recording also processes, -p */
 	size_t nr_only;
 	enum exit_kind event;
 	unsigned int groups; /* see struct query */

@@ -254,16 +254,13 @@ int query_of_span(const struct options *options, const struct guests *guests, st
 
 /* ---- of all of a recording: which guests and vCPUs ---- */
 
-static bool is_listed(const char *list, pid_t pid)
+static bool is_listed(const struct options *options, pid_t pid)
 {
-	while (pid > 0 && *list) {
-		char *end;
+	size_t i = 0;
 
-		if (strtol(list, &end, 10) == pid)
-			return true;
-		list = end + (*end == ',');
-	}
-	return false;
+	while (i < options->nr_only && options->only[i] != pid)
+		i++;
+	return i < options->nr_only;
 }
 
 /* Whether the options choose the vCPU: by -p, else by -g. */
@@ -272,7 +269,7 @@ static bool is_chosen(const struct options *options, const struct guest *guest,
 {
 	if (!options->pids)
 		return guest_is_called(guest, options->guest);
-	return is_listed(options->pids, guest->pid) || is_listed(options->pids, vcpu->tid);
+	return is_listed(options, guest->pid) || is_listed(options, vcpu->tid);
 }
 
 /*
