@@ -209,15 +209,17 @@ static int take_kallsyms(struct options *options, const char *text, struct error
 static int take_choice(struct options *options, const char *text, bool is_filter,
 		       struct error *error)
 {
-	if (is_filter && !options->nr_choices) {
-		options->filter = text;
+	size_t *nr = &options->ring.nr_choices;
+
+	if (is_filter && !*nr) {
+		options->ring.filter = text;
 	} else if (is_filter) {
-		options->choices[options->nr_choices - 1].filter = text;
+		options->choices[*nr - 1].filter = text;
 	} else {
-		if (options->nr_choices == CHOICES_MAX)
+		if (*nr == CHOICES_MAX)
 			return error_set(error, -EINVAL, "-e can be given at most %d times",
 					 CHOICES_MAX);
-		options->choices[options->nr_choices++].pattern = text;
+		options->choices[(*nr)++].pattern = text;
 	}
 	return 0;
 }
@@ -308,8 +310,8 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 	case AT(mhz):
 		return take_frequency(text, &options->mhz, error);
 	case AT(choices):
-	case AT(filter):
-		return take_choice(options, text, spec->offset == AT(filter), error);
+	case AT(ring.filter):
+		return take_choice(options, text, spec->offset == AT(ring.filter), error);
 	case AT(offset):
 		return take_offset(options, text, error);
 	case AT(recordings):

@@ -265,11 +265,8 @@ struct options {
 	unsigned long max_series;
 
 	/* Of `kvmtop record`. */
-	const char *clock, *filter; /* filter: before any event, for all events */
-	unsigned long kib;
-	bool sched;
+	struct ring_config ring; /* without what the machine has */
 	struct ring_choice choices[CHOICES_MAX];
-	size_t nr_choices;
 
 	/* Of `kvmtop format` and `kvmtop timeline`. */
 	bool statistics, trims, has_offset;

@@ -95,7 +95,7 @@ static int check_pids(struct run *run, struct error *error)
 	run->has_other_pids = err;
 	if (!err)
 		return 0;
-	if (options->guest || options->pid || options->sched)
+	if (options->guest || options->pid || options->ring.sched)
 		return error_set(error, err, "%s finds no guest here: %s", options->guest ? "-g" :
 				 options->pid ? "-p" : "--sched", reason.text);
 	fprintf(stderr, "kvmtop: the file will not say which guest an event is of: %s\n",
@@ -122,7 +122,7 @@ static int find_guests(struct run *run, struct error *error)
 	if (err)
 		return err;
 	if (!options->guest && !options->pid)
-		return options->sched ? add_all_tids(run, error) : 0;
+		return options->ring.sched ? add_all_tids(run, error) : 0;
 	err = guests_advise(guest_log_find(run->guest_log, options->guest, options->pid, &pid,
 					   error), error, "use -p PID");
 	return err ? err : add_tids(run, pid);
@@ -247,17 +247,7 @@ static int output_file_open(struct run *run, struct error *error)
 static int ring_open(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
-	struct ring_config config = {
-		.tracefs = run->env.tracefs,
-		.choices = options->choices,
-		.nr_choices = options->nr_choices,
-		.filter = options->filter,
-		.clock = options->clock,
-		.kib = options->kib,
-		.tids = run->tids,
-		.nr_tids = run->nr_tids,
-		.sched = options->sched,
-	};
+	struct ring_config config = options->ring;
 	int nr_cpus = cpus_end(&run->env, CPUS_PRESENT), err;
 	char *path;
 
@@ -265,7 +255,11 @@ static int ring_open(struct run *run, struct error *error)
 		return error_set(error, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
 				 strerror(-nr_cpus));
 	path = xstrdup(options->output);
+	config.tracefs = run->env.tracefs;
 	config.nr_cpus = (size_t)nr_cpus;
+	config.choices = options->choices;
+	config.tids = run->tids;
+	config.nr_tids = run->nr_tids;
 	config.folder = dirname(path);
 	err = ring_new(&config, &run->ring, error);
 	if (err)
@@ -281,7 +275,7 @@ static int command_new(struct run *run, struct error *error)
 	int err = child_new(&run->child, run->command, &run->old_mask, error);
 
 	run->command_pid = run->child.pid;
-	if (err || !options->sched || options->guest || options->pid)
+	if (err || !options->ring.sched || options->guest || options->pid)
 		return err;
 	return add_tids(run, run->child.pid);
 }

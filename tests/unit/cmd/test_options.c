@@ -476,9 +476,13 @@ static void events(void **state)
 	refuses("exits --event vmexits",
 		"no such event; there are: vmexit, userspace, ioport, mmio");
 	accepts("record --filter a -e kvm_exit --filter b", MODE_RECORD);
-	assert_string_equal(options.filter, "a");
+	assert_string_equal(options.ring.filter, "a");
 	assert_string_equal(options.choices[0].pattern, "kvm_exit");
 	assert_string_equal(options.choices[0].filter, "b");
+	accepts("record -b 64 -C mono --sched", MODE_RECORD);
+	assert_int_equal(options.ring.kib, 64);
+	assert_string_equal(options.ring.clock, "mono");
+	assert_true(options.ring.sched);
 }
 
 static void perfs_keys(void **state)
