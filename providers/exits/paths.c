@@ -96,6 +96,18 @@ static void name_stack(struct exits_paths *paths, const struct exits_stack_key *
 	}
 }
 
+/*
+ * The first functions of a thread, as of the C library, may have no frame pointer: what is found in
+ * its place is where no code is.
+ */
+static void drop_no_code(const struct exits_paths *paths, struct path *user)
+{
+	uint32_t unknown = stacks_function(paths->config.stacks, "[unknown]", FUNCTION_VMM);
+
+	while (user->nr > 1 && user->functions[user->nr - 1] == unknown)
+		user->nr--;
+}
+
 static uint32_t add_calls(struct stacks *stacks, uint32_t node, const struct path *path)
 {
 	for (size_t i = path->nr; i-- > 0;)
@@ -160,6 +172,7 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 		return add_call(to, stacks_no_exit(to), "[guest]", FUNCTION_GUEST);
 	name_stack(paths, key, FUNCTION_KERNEL, &kernel);
 	name_stack(paths, key, FUNCTION_VMM, &user);
+	drop_no_code(paths, &user);
 	node = exit_of(paths, key, &kernel);
 	if (key->state == EXITS_STACK_LATE)
 		return add_call(to, node, "[interrupts off]", FUNCTION_KERNEL);
