@@ -9,6 +9,7 @@
 
 #define MAX_COUNTS 20000 /* for each kind, and the reasons of each thread */
 #define FEW_REASONS 64 /* of a thread */
+#define COUNT_KEY_BYTES (sizeof(struct exit_key) + sizeof(struct recorded_thread *))
 
 /* ---- threads */
 
@@ -162,10 +163,10 @@ static struct exit_count *find_count(const struct table *table,
 				     const struct recorded_thread *thread,
 				     const struct exit_key *key)
 {
-	const struct count_key of = { thread, *key };
+	const struct count_key of = { *key, thread };
 	struct exit_count *count;
 
-	HASH_FIND(hh, table->counts, &of, sizeof(of), count);
+	HASH_FIND(hh, table->counts, &of, COUNT_KEY_BYTES, count);
 	return count;
 }
 
@@ -177,7 +178,7 @@ static struct exit_count *add_count(struct table *table, struct recorded_thread 
 
 	count->thread = thread;
 	count->key = *key;
-	HASH_ADD(hh, table->counts, thread, sizeof(struct count_key), count);
+	HASH_ADD(hh, table->counts, key, COUNT_KEY_BYTES, count);
 	counts->list = kept_grow(counts->list, counts->nr, sizeof(*counts->list));
 	counts->list[counts->nr++] = count;
 	table->nr_counts[key->kind]++;

@@ -22,15 +22,15 @@
 
 /* ---- what is counted */
 
-/* The first members of a count, by which it is found. */
+/* By which a count is found; 32-bit machines pad it at the end. */
 struct count_key {
-	const struct recorded_thread *thread;
 	struct exit_key key;
+	const struct recorded_thread *thread;
 };
 
 struct exit_count {
+	struct exit_key key; /* with the thread: struct count_key */
 	const struct recorded_thread *thread;
-	struct exit_key key;
 	UT_hash_handle hh;
 	/* For rows.h: its fields in the dictionary, with 1 added; 0: none was asked for yet. */
 	uint32_t child; /* of the event: "kvm_exit(HLT)" */
