@@ -183,11 +183,12 @@ host_vhost() {
 	h_vhost_ns=$(($(ran_ns "$h_vhost") - h_vhost_ns))
 	batch_end
 	stop "$GUEST"
+	# The share is of the host's interval, elapsed_s of the exits': a busy machine has two.
 	is "$(tr '{' '\n' <"$TMP/batch" | awk -v ns="$h_vhost_ns" '
 	match($0, /"elapsed_s":[0-9.]+/) { s = substr($0, RSTART + 12, RLENGTH - 12) }
 	/"thread":"vhost"/ && match($0, /"cpu_percent":[0-9.]+/) {
 		off = substr($0, RSTART + 14, RLENGTH - 14) * s * 1e7 / ns - 1
-		print (off > -0.02 && off < 0.02) ? "near" : off
+		print (off > -0.05 && off < 0.05) ? "near" : off
 	}')" near "vhost: its time is what the kernel has ($h_vhost_ns ns)"
 	vhost_begin 1000000000
 	guest_go packets
