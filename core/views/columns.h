@@ -345,6 +345,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(FUNCTION, TEXT("function", "Function", 32), \
 	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \
 		       "CPU]: the thread had no CPU") \
+	COLUMN(DEPTH, COUNT("depth", "Depth", 5), \
+	       .help = "in the tree: how many rows above it are its callers, exit, vCPU, guest") \
 	COLUMN(SIDE, TEXT("side", "Side", 7), \
 	       .help = "what it is part of: kernel, VMM, guest") \
 	COLUMN(SELF_SHARE, SHARE("self_percent", "Self%", 5), \

@@ -16,6 +16,7 @@
 static const struct column columns[] = {
 	{ COL_FUNCTION, .least = 24 },
 	{ COL_SIDE, .least = 7, .rank = 3 },
+	{ COL_DEPTH, .is_for_machines = true },
 	{ COL_SELF_SHARE, .rank = 1 },
 	{ .id = COL_STACK_SHARE },
 	{ COL_SELF_TIME, .rank = 2 },
@@ -30,7 +31,7 @@ static const struct column columns[] = {
 #define TREE_STACKS 5000
 
 /* The columns' order. */
-enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, MADE, GUEST_KERNEL };
+enum { FUNCTION, SIDE, DEPTH, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, MADE, GUEST_KERNEL };
 
 static bool names(const struct query *query, const struct facts *facts, uint32_t field)
 {
@@ -323,6 +324,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 		build_relations(&building);
 	else
 		build_functions(&building);
+	for (size_t i = 0; i < view->nr_rows; i++)
+		view->rows[i].cells[DEPTH] = cell_count(view->rows[i].depth);
 	view->note = note_of(&building);
 	free(selected);
 	free(building.nodes);

@@ -273,6 +273,7 @@ static void tree_of_calls(void **state)
 			    "deep 10000000ns 10000000ns\n"
 			    "- - -\n");
 	assert_int_equal(world->view.rows[5].depth, 5);
+	assert_int_equal(world->view.rows[5].cells[view_column(&view_where, COL_DEPTH)].count, 5);
 	assert_int_equal(world->view.rows[6].depth, 0);
 }
 
