@@ -155,7 +155,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	/* Counts. */ \
 	COLUMN(TOTAL, COUNT("total", "Total", 10), .total = TOTAL_SUM, \
 	       .help = "since the start, r, or a change of filter") \
-	COLUMN(SHARE, SHARE("share", "%Total", 7)) \
+	COLUMN(SHARE, SHARE("total_percent", "%Total", 7)) \
 	COLUMN(DELTA, COUNT("delta", "Delta", 10), .total = TOTAL_SUM, \
 	       .help = "since the previous sample") \
 	COLUMN(RATE, RATE("rate", "CurAvg/s", 9), \
@@ -166,21 +166,21 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "how many it has") \
 	COLUMN(GUESTS, COUNT("guests", "Guests", 6), OF_HOST(HOST_GUESTS), \
 	       .help = "how many it has") \
-	COLUMN(MIGRATIONS, RATE("migrations", "Migr/s", 6), OF_HOST(HOST_MIGRATIONS), \
+	COLUMN(MIGRATIONS, RATE("migration_rate", "Migr/s", 6), OF_HOST(HOST_MIGRATIONS), \
 	       .help = "moves to another host CPU, per second") \
-	COLUMN(IO, RATE("io", "IO/s", 6), OF_EVENT(EVENT_IO), \
+	COLUMN(IO, RATE("io_rate", "IO/s", 6), OF_EVENT(EVENT_IO), \
 	       .help = "exits for ports, by KVM's own counters, as the next ones") \
-	COLUMN(MMIO, RATE("mmio", "MMIO/s", 6), OF_EVENT(EVENT_MMIO), \
+	COLUMN(MMIO, RATE("mmio_rate", "MMIO/s", 6), OF_EVENT(EVENT_MMIO), \
 	       .help = "exits for memory of devices") \
-	COLUMN(HALTS, RATE("halts", "Halt/s", 6), OF_EVENT(EVENT_HALT), \
+	COLUMN(HALTS, RATE("halt_rate", "Halt/s", 6), OF_EVENT(EVENT_HALT), \
 	       .help = "halts") \
-	COLUMN(INTERRUPTS, RATE("interrupts", "Intr/s", 6), OF_EVENT(EVENT_INTERRUPT), \
+	COLUMN(INTERRUPTS, RATE("interrupt_rate", "Intr/s", 6), OF_EVENT(EVENT_INTERRUPT), \
 	       .help = "exits for interrupts of the host") \
-	COLUMN(SIGNALS, RATE("signals", "Sig/s", 6), OF_EVENT(EVENT_SIGNAL), \
+	COLUMN(SIGNALS, RATE("signal_rate", "Sig/s", 6), OF_EVENT(EVENT_SIGNAL), \
 	       .help = "exits for signals to the VMM") \
-	COLUMN(EMULATED, RATE("emulated", "Emul/s", 6), OF_EVENT(EVENT_EMULATED), \
+	COLUMN(EMULATED, RATE("emulated_rate", "Emul/s", 6), OF_EVENT(EVENT_EMULATED), \
 	       .help = "instructions that KVM emulated") \
-	COLUMN(FAULTS, RATE("faults", "Fault/s", 7), OF_EVENT(EVENT_FAULT), \
+	COLUMN(FAULTS, RATE("fault_rate", "Fault/s", 7), OF_EVENT(EVENT_FAULT), \
 	       .help = "page faults that KVM handled, of the tables from guest to host") \
 	COLUMN(AFFINITY, COUNT("affinity", "Affinity", 8), OF_HOST(HOST_AFFINITY), \
 	       .help = "on how many host CPUs it may run") \
@@ -301,7 +301,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(WAITED_SHARE, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
 	       .help = "share of the interval in which the vCPU waited; below it, while this " \
 		       "ran") \
-	COLUMN(PREEMPTED, RATE("preempted", "Preem/s", 7), .needs = NEEDS_VALUE, \
+	COLUMN(PREEMPTED, RATE("preempted_rate", "Preem/s", 7), .needs = NEEDS_VALUE, \
 	       .help = "waits that began in the guest, per second") \
 	COLUMN(IN_KERNEL, SHARE("kernel_percent", "InKern%", 7), .needs = NEEDS_VALUE, \
 	       .help = "share of these in which the guest's kernel ran, which may hold a lock") \

@@ -105,20 +105,17 @@ static int column_by_name(const struct view_type *type, const char *name)
 	return -ENOENT;
 }
 
-/* Other names of columns: of `perf kvm stat`, and former names of `report` and `exits`. */
+/* Other names of columns: short ones, and the ones of `perf kvm stat`. */
 static const struct {
 	const char *word, *id;
 } aliases[] = {
-	{ "count", "total" },	      { "sample", "total" },
-	{ "per_s", "rate" },	      { "count_percent", "share" },
-	{ "percent_sample", "share" }, { "time", "time_ns" },
-	{ "time_share", "time_percent" }, { "wall_share", "time_percent" },
-	{ "percent_time", "time_percent" }, { "idle_share", "halt_percent" },
-	{ "min", "min_ns" },	      { "min_time", "min_ns" },
-	{ "avg", "avg_ns" },	      { "mean", "avg_ns" },
-	{ "mean_time", "avg_ns" },    { "stddev", "stddev_ns" },
-	{ "p50", "p50_ns" },	      { "p99", "p99_ns" },
-	{ "max", "max_ns" },	      { "max_time", "max_ns" },
+	{ "sample", "total" },	       { "percent_sample", "total_percent" },
+	{ "time", "time_ns" },	       { "percent_time", "time_percent" },
+	{ "min", "min_ns" },	       { "min_time", "min_ns" },
+	{ "avg", "avg_ns" },	       { "mean", "avg_ns" },
+	{ "mean_time", "avg_ns" },     { "stddev", "stddev_ns" },
+	{ "p50", "p50_ns" },	       { "p99", "p99_ns" },
+	{ "max", "max_ns" },	       { "max_time", "max_ns" },
 };
 
 int view_column_by_id(const struct view_type *type, const char *id)
@@ -153,7 +150,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 {
 	int column = view_column_by_id(type, id);
 	bool is_tab = view_type_by_name(type->name);
-	char list[400];
+	char list[800];
 
 	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
 		view_column_ids(type, is_recording, list, sizeof(list));

@@ -120,7 +120,7 @@ sleep 0.3
 stop "$log"
 # Of an interval its length, and the halts of both vCPUs: what they add up to.
 halts=$(tr '{' '\n' <"$TMP/none.json" |
-	sed -n 's/.*"elapsed_s":\([0-9.]*\),.*/t \1/p; s/.*"halts":\([0-9.]*\),.*/h \1/p' |
+	sed -n 's/.*"elapsed_s":\([0-9.]*\),.*/t \1/p; s/.*"halt_rate":\([0-9.]*\),.*/h \1/p' |
 	awk '$1 == "t" { t = $2 } $1 == "h" { n += $2 * t } END { printf "%.0f", n }')
 if [ "$(uname -m)" = x86_64 ]; then
 	is "$halts" $((2 * ROUNDS)) "--cost none: the halts of each vCPU, each once"

@@ -136,7 +136,7 @@ done
 # The screen of its last sample: each row's numbers in one line, and their sums as the Total.
 on_screen() {
 	"$KVMTOP" -r "$TMP/past.db" -l --json --view "$1" | tail -n 1 >"$TMP/last"
-	"$HELPERS/invariants" --rows "$TMP/last" total,share,rate | awk '
+	"$HELPERS/invariants" --rows "$TMP/last" total,total_percent,rate | awk '
 		{ printf "%d %.1f %.0f\n", $1, $2, $3; total += $1; rate += $3 }
 		END { printf "%d Total %.0f\n", total, rate }' >"$TMP/wanted"
 	screen_start 240 24 "exec $KVMTOP -r $TMP/past.db --view $1"

@@ -49,7 +49,7 @@ cat >"$file" <<-'EOF'
 	# mine
 	view = guests
 	colour = red
-	hide = total share
+	hide = total total_percent
 	interval = never
 EOF
 start --view events
@@ -61,7 +61,7 @@ screen_has "View, order" "W writes again"
 is "$(sed '/^sort\|^interval/d' "$file")" "# mine
 view = events
 colour = red
-hide = total share" "comments and other lines stay"
+hide = total total_percent" "comments and other lines stay"
 screen_stop
 is "$(cat "$TMP/errors")" "kvmtop: $file: line 3: \"colour\": no such name; kvmtop-screen(7) lists \
 them; the line is skipped
@@ -70,7 +70,7 @@ skipped" "wrong lines are named once"
 
 # ---- for scripts nothing changes but thresholds
 
-echo 'hide = total share
+echo 'hide = total total_percent
 view = exits
 sort = events:-total' >"$file"
 "$KVMTOP" --sysroot $amd -1 --view events >"$TMP/with"

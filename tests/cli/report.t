@@ -159,8 +159,8 @@ order() {
 }
 
 amd="--sysroot tests/sysroot/amd"
-for names in "mean avg avg_ns" "p99 p99_ns" "total count sample" "time time_ns" "max max_ns" \
-	"share count_percent" "time_percent time_share wall_share"; do
+for names in "mean avg avg_ns" "p99 p99_ns" "total sample" "time time_ns" "max max_ns" \
+	"total_percent percent_sample" "time_percent percent_time"; do
 	id=${names##* }
 	for name in $names; do
 		is "$(order report -k "$name" --csv "$TMP/svm-perf.data")" \

@@ -142,7 +142,7 @@ elif what == "ns":
               sys.argv[5] in ("", r["owner"])))
 elif what == "hist":
     print(all(sum(r["hist"]) == r["total"] and r["p50_ns"] <= r["p99_ns"] <= r["max_ns"] and
-              r["preempted"] is not None for r in waits) and len(waits))
+              r["preempted_rate"] is not None for r in waits) and len(waits))
 PY
 read_who() {
 	t_what=$1

@@ -95,8 +95,7 @@ static void check_shares(struct json_object *row, const char *key)
 	json_object_object_foreach(row, id, value)
 	{
 		size_t len = strlen(id);
-		bool is_share = strcmp(id, "share") == 0 ||
-				(len > 8 && strcmp(id + len - 8, "_percent") == 0);
+		bool is_share = len > 8 && strcmp(id + len - 8, "_percent") == 0;
 
 		for (size_t i = 0; i < ARRAY_SIZE(of_many); i++)
 			is_share &= strcmp(id, of_many[i]) != 0;
@@ -161,7 +160,8 @@ static void check_sum(struct json_object *rows, const char *view)
 	bool is_one_level = strcmp(view, "events") != 0; /* reasons are rows beside their event */
 
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		if (number(json_object_array_get_idx(rows, i), "share", &share))
+		if (number(json_object_array_get_idx(rows, i), "total_percent",
+			   &share))
 			sum += share;
 	}
 	/* A log has no rows of guests that have ended, which have their part of the total. */

@@ -3,7 +3,7 @@
  * JSON: one object on one line for each sample; the keys are the ids of the view's columns.
  *
  *	{"time":"2026-11-21T01:26:48.123+01:00","elapsed_s":3.0012,"view":"events","rows":[
- *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"share":4.812,...},...]}
+ *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"total_percent":4.812,...},...]}
  *
  * An absent value is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
  * 128 ns, 256 ns and so on, the last of all from 2^31 ns on (of events: one less, and from 2^30 ns

@@ -20,7 +20,8 @@ static const struct {
 	const char *word, *id;
 } spellings[] = {
 	/* The ids, which JSON and CSV have. */
-	{ "total", "total" }, { "rate", "rate" }, { "share", "share" }, { "time_ns", "time_ns" },
+	{ "total", "total" }, { "rate", "rate" }, { "total_percent", "total_percent" },
+	{ "time_ns", "time_ns" },
 	{ "time_percent", "time_percent" }, { "halt_percent", "halt_percent" },
 	{ "poll_percent", "poll_percent" }, { "sleep_percent", "sleep_percent" },
 	{ "min_ns", "min_ns" }, { "avg_ns", "avg_ns" }, { "stddev_ns", "stddev_ns" },
@@ -28,15 +29,12 @@ static const struct {
 	{ "reason", "reason" }, { "guest", "guest" }, { "pid", "pid" }, { "vcpu", "vcpu" },
 	{ "tid", "tid" },
 	/* Of `perf kvm stat`. */
-	{ "sample", "total" }, { "percent_sample", "share" }, { "time", "time_ns" },
+	{ "sample", "total" }, { "percent_sample", "total_percent" }, { "time", "time_ns" },
 	{ "percent_time", "time_percent" }, { "mean", "avg_ns" }, { "mean_time", "avg_ns" },
 	{ "min", "min_ns" }, { "min_time", "min_ns" }, { "max", "max_ns" },
 	{ "max_time", "max_ns" },
-	/* Of former versions of `report` and `exits`. */
-	{ "count", "total" }, { "per_s", "rate" }, { "count_percent", "share" },
-	{ "time_share", "time_percent" }, { "wall_share", "time_percent" },
-	{ "idle_share", "halt_percent" }, { "avg", "avg_ns" }, { "stddev", "stddev_ns" },
-	{ "p50", "p50_ns" }, { "p99", "p99_ns" },
+	/* Short ones. */
+	{ "avg", "avg_ns" }, { "stddev", "stddev_ns" }, { "p50", "p50_ns" }, { "p99", "p99_ns" },
 };
 
 static bool has_id(const struct view_type *type, const char *id)

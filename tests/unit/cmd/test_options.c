@@ -440,7 +440,7 @@ static void nothing_means_all(void **state)
 	assert_int_equal(options.event, EXITS_VMEXIT);
 	assert_true(options.duration_s <= 0);
 	assert_string_equal(options.sysroot, "");
-	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, "count"));
+	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, "total"));
 }
 
 static void whose(void **state)
@@ -489,9 +489,8 @@ static void perfs_keys(void **state)
 {
 	(void)state;
 	sorts_by("sample", "total");
-	sorts_by("count", "total");
 	sorts_by("total", "total");
-	sorts_by("percent_sample", "share");
+	sorts_by("percent_sample", "total_percent");
 	sorts_by("time", "time_ns");
 	sorts_by("mean", "avg_ns");
 	sorts_by("max_time", "max_ns");

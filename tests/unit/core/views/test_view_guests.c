@@ -33,8 +33,8 @@ static void two_guests(struct world *world)
 /* These columns of each row, then of the row Total. */
 static const char *picture(struct world *world)
 {
-	static const char *const names[] = { "guest", "pid", "vcpus", "total", "share", "delta",
-					     "rate", NULL };
+	static const char *const names[] = { "guest", "pid", "vcpus", "total", "total_percent",
+					     "delta", "rate", NULL };
 	const struct view *view = build(world);
 	size_t len = 0;
 
@@ -297,7 +297,7 @@ static void sorts_by_every_column(void **state)
 	} cases[] = {
 		{ "guest", "a b c", "c b a" },	 { "pid", "b a c", "c a b" },
 		{ "vcpus", "a c b", "b c a" },	 { "total", "c b a", "a b c" },
-		{ "share", "c b a", "a b c" },	 { "delta", "c a b", "b a c" },
+		{ "total_percent", "c b a", "a b c" },	 { "delta", "c a b", "b a c" },
 		{ "rate", "c a b", "b a c" },	 { "history", "c a b", "c a b" },
 	};
 	struct world *world = *state;

@@ -491,7 +491,7 @@ static void json_is_one_object_a_line(void **state)
 
 	row->cells[view_column_by_id(&view_events, "rate")] =
 		(struct cell){ .type = CELL_RATE, .number = 333.33333 };
-	row->cells[view_column_by_id(&view_events, "share")] =
+	row->cells[view_column_by_id(&view_events, "total_percent")] =
 		(struct cell){ .type = CELL_PERCENT, .number = 100 };
 	row->cells[view_column_by_id(&view_events, "history")].type = CELL_SPARK;
 	add_event(w, "kvm_exit(a/b \"c\")", UINT64_MAX, 1);
@@ -504,13 +504,13 @@ static void json_is_one_object_a_line(void **state)
 	file_is(w, w->path,
 		"{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":3.0012,"
 		"\"view\":\"events\",\"rows\":["
-		"{\"event\":\"kvm_exit\",\"parent\":null,\"total\":2000,\"share\":100.000,"
+		"{\"event\":\"kvm_exit\",\"parent\":null,\"total\":2000,\"total_percent\":100.000,"
 		"\"delta\":1000,\"rate\":333.333},"
 		"{\"event\":\"kvm_exit(a/b \\\"c\\\")\",\"parent\":\"kvm_exit\","
-		"\"total\":18446744073709551615,\"share\":null,\"delta\":1,\"rate\":null},"
-		"{\"event\":\"other\",\"parent\":\"kvm_exit\",\"total\":3,\"share\":null,"
+		"\"total\":18446744073709551615,\"total_percent\":null,\"delta\":1,\"rate\":null},"
+		"{\"event\":\"other\",\"parent\":\"kvm_exit\",\"total\":3,\"total_percent\":null,"
 		"\"delta\":2,\"rate\":null,\"other\":true},"
-		"{\"event\":\"pages_4k\",\"parent\":null,\"total\":7,\"share\":null,"
+		"{\"event\":\"pages_4k\",\"parent\":null,\"total\":7,\"total_percent\":null,"
 		"\"delta\":null,\"rate\":null,\"elapsed_s\":2.9999}]}\n");
 }
 
@@ -524,16 +524,16 @@ static void json_of_guests_has_their_columns(void **state)
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
 		"\"vmm\":null,\"title\":null,\"project\":null,\"flavor\":null,\"id\":null,"
-		"\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
+		"\"vmm_percent\":null,\"total\":30,\"total_percent\":null,\"delta\":3,"
 		"\"rate\":null,"
 		"\"guest_percent\":null,\"l2_percent\":null,\"kvm_percent\":null,"
 		"\"user_percent\":null,"
 		"\"halt_percent\":null,\"poll_percent\":null,\"sleep_percent\":null,"
 		"\"wait_percent\":null,"
-		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
+		"\"throttled_percent\":null,\"cpu_percent\":null,\"migration_rate\":null,"
 		"\"vcpu_ns\":null,"
-		"\"io\":null,\"mmio\":null,\"halts\":null,\"emulated\":null,"
-		"\"interrupts\":null,\"faults\":null,\"signals\":null,"
+		"\"io_rate\":null,\"mmio_rate\":null,\"halt_rate\":null,\"emulated_rate\":null,"
+		"\"interrupt_rate\":null,\"fault_rate\":null,\"signal_rate\":null,"
 		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
 		"\"ended\":null,"
 		"\"huge_percent\":null,\"swapped_percent\":null,\"uuid\":null,\"pod\":null}]}\n");
@@ -619,13 +619,14 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"share\":null,\"time_percent\":6.250,\"poll_percent\":null,"
+		"\"total_percent\":null,\"time_percent\":6.250,\"poll_percent\":null,"
 		"\"time_ns\":null,\"avg_ns\":1234,"
 		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"open_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
-		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
-		"\"time_percent\":null,\"poll_percent\":null,\"time_ns\":null,"
+		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,"
+		"\"total_percent\":null,\"time_percent\":null,"
+		"\"poll_percent\":null,\"time_ns\":null,"
 		"\"avg_ns\":1234,\"p50_ns\":null,\"p99_ns\":null,"
 		"\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"open_ns\":null,"
@@ -695,8 +696,8 @@ static void rows_are_quoted_and_exact(void **state)
 	add_exit(w, "a,\"b\"", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
-		"reason,total,delta,rate,share,time_percent,poll_percent,time_ns,avg_ns,p50_ns,"
-		"p99_ns,interval_max_ns,max_ns,open_ns\n"
+		"reason,total,delta,rate,total_percent,time_percent,poll_percent,time_ns,avg_ns,"
+		"p50_ns,p99_ns,interval_max_ns,max_ns,open_ns\n"
 		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,1234,,,,,\n"
 		"HLT,9000,7,,,,,,1234,,,,,\n");
 }

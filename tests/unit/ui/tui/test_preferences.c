@@ -17,7 +17,7 @@
 #include "ui/tui/tui.h"
 #include "core/views/view.h"
 
-static char wrongs[8][512];
+static char wrongs[8][sizeof((struct error){ "" }.text)];
 static size_t nr_wrongs;
 
 static void count_wrong(const struct error *error)
