@@ -9,7 +9,7 @@
 #define KVMTOP_LIB_ERROR_H
 
 struct error {
-	char text[1024]; /* no trailing newline; "" when nothing was said */
+	char text[640]; /* no trailing newline; "" when nothing was said */
 };
 
 /*

@@ -150,7 +150,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 {
 	int column = view_column_by_id(type, id);
 	bool is_tab = view_type_by_name(type->name);
-	char list[800];
+	char list[560];
 
 	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
 		view_column_ids(type, is_recording, list, sizeof(list));

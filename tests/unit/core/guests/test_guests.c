@@ -2004,7 +2004,7 @@ static void test_why(void **state)
 	(void)state;
 	assert_int_equal(error_set(&error, -EPERM, "%s: %d", "x", 5), -EPERM);
 	assert_string_equal(error.text, "x: 5");
-	assert_int_equal(error_set(&error, 0, "%0600d", 5), 0);
+	assert_int_equal(error_set(&error, 0, "%0*d", (int)sizeof(error.text), 5), 0);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	assert_int_equal(error_set(NULL, -ENOENT, "x"), -ENOENT);
 }

@@ -58,7 +58,7 @@ static void ended_guests_are_one_row(void **state)
 	guests_that_ended(world);
 	set_view(world, &view_guests);
 	world->query.folds_ended = true;
-	assert_string_equal(picture(world, "guest pid vcpus total share rate ended"),
+	assert_string_equal(picture(world, "guest pid vcpus total total_percent rate ended"),
 			    "db1 4000 2 320 22.2% 160/s -\nweb1 5000 1 0 0.0% 0/s -\n"
 			    "2 ended - - 1120 77.8% 0/s -\nTotal - - 1440 - 160/s -\n");
 	assert_true(world->view.rows[2].can_open);

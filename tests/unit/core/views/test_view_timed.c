@@ -230,7 +230,8 @@ static void vcpus_one_by_one(void **state)
 
 	set_view(world, &view_vcpus);
 	usual(world);
-	assert_string_equal(picture(world, "guest vcpu tid total share rate halt_percent top"),
+	assert_string_equal(picture(world, "guest vcpu tid total total_percent rate "
+					   "halt_percent top"),
 			    "db1 0 4001 640 50.0% 320/s 40.0% MSR_WRITE\n"
 			    "db1 1 4002 320 25.0% 160/s 40.0% MSR_WRITE\n"
 			    "web1 0 5001 320 25.0% 160/s 40.0% MSR_WRITE\n"
@@ -238,7 +239,7 @@ static void vcpus_one_by_one(void **state)
 	assert_int_equal(world->view.rows[0].guest, 1);
 	assert_int_equal(world->view.rows[0].vcpu, 0);
 	world->query.guest = 1;
-	assert_string_equal(picture(world, "guest vcpu share"),
+	assert_string_equal(picture(world, "guest vcpu total_percent"),
 			    "db1 0 66.7%\ndb1 1 33.3%\nTotal - -\n");
 }
 
@@ -379,8 +380,8 @@ static void exits_by_what_they_cost(void **state)
 	set_view(world, &view_exits);
 	usual(world);
 	/* 400 MSRs of 1 ms in 4 s of the vCPUs' time; halts are no cost. */
-	assert_string_equal(picture(world, "reason rate share time_percent avg_ns p50_ns p99_ns "
-					   "max_ns hist"),
+	assert_string_equal(picture(world, "reason rate total_percent time_percent avg_ns p50_ns "
+					   "p99_ns max_ns hist"),
 			    "MSR_WRITE 400/s 62.5% 10.0% 1000000ns 762144ns 995243ns 1000000ns "
 			    "hist of 400\n"
 			    "IO 40/s 6.2% 10.0% 10000000ns 9194304ns 9983886ns 10000000ns "
@@ -422,7 +423,8 @@ static void exits_that_a_filter_selects(void **state)
 	set_view(world, &view_exits);
 	usual(world);
 	set_filter(world, "^IO$"); /* what stands on the screen */
-	assert_string_equal(picture(world, "reason delta share"), "IO 40 100.0%\nTotal 40 -\n");
+	assert_string_equal(picture(world, "reason delta total_percent"),
+			    "IO 40 100.0%\nTotal 40 -\n");
 	set_filter(world, "vmexit\\(HLT");
 	assert_string_equal(picture(world, "reason"), "HLT\nTotal\n");
 }
@@ -569,12 +571,12 @@ static void totals_by_vcpu_and_reason(void **state)
 	world->query.groups = GROUP_ALL;
 	usual(world);
 	world->query.guest = 1;
-	assert_string_equal(picture(world, "pid vcpu reason count count_percent"),
+	assert_string_equal(picture(world, "pid vcpu reason total total_percent"),
 			    "4000 0 MSR_WRITE 400 41.7%\n4000 0 HLT 200 20.8%\n"
 			    "4000 1 MSR_WRITE 200 20.8%\n4000 1 HLT 100 10.4%\n"
 			    "4000 0 IO 40 4.2%\n4000 1 IO 20 2.1%\nTotal - - 960 100.0%\n");
 	world->query.groups = GROUP_GUEST | GROUP_REASON;
-	assert_string_equal(picture(world, "pid vcpu reason count time_ns time_percent avg_ns "
+	assert_string_equal(picture(world, "pid vcpu reason total time_ns time_percent avg_ns "
 					   "p50_ns min_ns max_ns"),
 			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 762144ns 524288ns "
 			    "1000000ns\n"
@@ -602,7 +604,7 @@ static void totals_by_less(void **state)
 	world->facts.is_span = true;
 	usual(world);
 	world->query.groups = GROUP_REASON;
-	assert_string_equal(picture(world, "reason guest total share time_percent max_ns"),
+	assert_string_equal(picture(world, "reason guest total total_percent time_percent max_ns"),
 			    "MSR_WRITE - 800 62.5% 10.0% 1000000ns\n"
 			    "HLT - 400 31.2% halt 8000000ns\n"
 			    "IO - 80 6.2% 10.0% 10000000ns\n"
@@ -632,7 +634,7 @@ static void totals_of_arguments(void **state)
 	assert_true(field_set_has(&world->wanted, MSR_TSC));
 	assert_false(field_set_has(&world->wanted, PORT));
 	usual(world);
-	assert_string_equal(picture(world, "pid reason count"),
+	assert_string_equal(picture(world, "pid reason total"),
 			    "5000 MSR_WRITE 0x6e0 TSC 180\n5000 MSR_WRITE 0x80b EOI 20\n"
 			    "Total - 200\n");
 }
@@ -645,7 +647,7 @@ static void totals_of_guests_that_ended(void **state)
 	world->query.groups = GROUP_ALL;
 	usual(world);
 	take(world);
-	assert_string_equal(picture(world, "guest pid reason count"),
+	assert_string_equal(picture(world, "guest pid reason total"),
 			    "(ended) - MSR_WRITE 800\n(ended) - HLT 400\n(ended) - IO 80\n"
 			    "- Total - 1280\n");
 }
