@@ -179,7 +179,7 @@ int query_of_options(const struct options *options, struct query *query,
 	if (err)
 		return err;
 	query->children = options->children;
-	query->sort = view_default_sort(query->type);
+	query->sort = query_default_sort(query);
 	if (options->sort)
 		err = view_column_find(query->type, options->sort, false, &query->sort, error);
 	if (!err && options->fields && options->mode != MODE_FIELDS)
@@ -376,9 +376,9 @@ int query_of_recording(const struct options *options, const struct guests *guest
 		.type = type,
 		.thresholds = query->thresholds,
 	};
-	query->sort = column < 0 ? view_default_sort(type) : (size_t)column;
 	query->children = type->has_calls ? options->children || options->folded || options->svg :
 					    type->has_trees;
+	query->sort = column < 0 ? query_default_sort(query) : (size_t)column;
 	query->event = options->event;
 	query->groups = options->groups;
 	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;

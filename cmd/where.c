@@ -22,12 +22,12 @@ static int begin(struct run *run, struct error *error)
 	int err = run_signals(run, options->output, false);
 
 	run->query.type = &view_where;
-	run->query.sort = options->sort ? options->column : view_default_sort(run->query.type);
+	run->query.children = options->children || options->folded || options->svg;
+	run->query.sort = options->sort ? options->column : query_default_sort(&run->query);
 	run->query.stack_hz = (uint32_t)options->hertz;
 	run->query.has_guest_code = options->guest_code;
 	run->query.by_argument = options->arguments;
 	run->query.has_halts = options->halts;
-	run->query.children = options->children || options->folded || options->svg;
 	if (!err && options->reason)
 		err = pattern_new(options->reason, &run->parts.filter, error);
 	run->query.filter = run->parts.filter;

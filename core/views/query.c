@@ -272,6 +272,15 @@ const char *query_lacks(const struct query *query, const struct facts *facts)
 	return facts_lack(facts, query->type->source_need);
 }
 
+/* In a tree of calls a row is as large as all that it calls, not only as its own part. */
+size_t query_default_sort(const struct query *query)
+{
+	const struct view_type *type = query->type;
+
+	return query->children && type->has_calls ? (size_t)view_column(type, type->then) :
+						    view_default_sort(type);
+}
+
 uint64_t query_wants_longer(const struct query *query)
 {
 	return query->type == &view_long_exits ? query->longer_ns : 0;

@@ -111,6 +111,9 @@ uint32_t query_wants_stacks(const struct query *query);
 /* Whether samples have the guest's code, and each exit is counted by it. */
 bool query_wants_guest_code(const struct query *query);
 
+/* The column to sort by when the user chose none. */
+size_t query_default_sort(const struct query *query);
+
 /* Whether the query asks for the guest, or for any vCPU of it. */
 bool query_has_guest(const struct query *query, uint32_t guest);
 

@@ -16,12 +16,16 @@
 
 static void toggle_children(struct tui *tui)
 {
+	bool is_default = tui->query->sort == query_default_sort(tui->query);
+
 	if (!tui->query->type->has_trees) {
 		tui_say(tui, "x opens the reasons of events, all of Who and the calls of code: "
 			     "1, 7 and 8 show them");
 		return;
 	}
 	tui->query->children = !tui->query->children;
+	if (is_default)
+		tui_sort(tui, query_default_sort(tui->query), tui->query->reverse);
 	field_set_clear(&tui->query->open);
 	tui_ask(tui);
 }

@@ -50,7 +50,7 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 	const struct view_order *order = preferences_order(&tui->preferences, type);
 
 	tui->query->type = type;
-	tui->query->sort = order->type ? order->sort : view_default_sort(type);
+	tui->query->sort = order->type ? order->sort : query_default_sort(tui->query);
 	tui->query->reverse = order->reverse;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;

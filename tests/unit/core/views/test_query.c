@@ -217,6 +217,19 @@ static void open_trees_cost_nothing_where_there_are_none(void **state)
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 }
 
+/* Only a tree of calls has rows that stand for what they call. */
+static void a_tree_has_its_own_order(void **state)
+{
+	struct query query = { .type = &view_where };
+
+	(void)state;
+	assert_int_equal(query_default_sort(&query), view_column(&view_where, COL_SELF_SHARE));
+	query.children = true;
+	assert_int_equal(query_default_sort(&query), view_column(&view_where, COL_TIME));
+	query.type = &view_events;
+	assert_int_equal(query_default_sort(&query), view_column(&view_events, COL_RATE));
+}
+
 UNIT(test_query)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +247,7 @@ UNIT(test_query)
 		TEST(open_trees_cost_nothing_where_there_are_none),
 		TEST(a_filter_that_ends_nowhere),
 		TEST(names),
+		TEST(a_tree_has_its_own_order),
 	};
 
 	return cmocka_run_group_tests_name("query", tests, NULL, NULL);
