@@ -346,7 +346,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \
 		       "CPU]: the thread had no CPU") \
 	COLUMN(DEPTH, COUNT("depth", "Depth", 5), \
-	       .help = "in the tree: how many rows above it are its callers, exit, vCPU, guest") \
+	       .help = "in the tree: 0 is a guest, 1 its vCPU, 2 an exit, then come functions") \
 	COLUMN(SIDE, TEXT("side", "Side", 7), \
 	       .help = "what it is part of: kernel, VMM, guest") \
 	COLUMN(SELF_SHARE, SHARE("self_percent", "Self%", 5), \

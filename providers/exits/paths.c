@@ -97,8 +97,8 @@ static void name_stack(struct exits_paths *paths, const struct exits_stack_key *
 }
 
 /*
- * The first functions of a thread, as of the C library, may have no frame pointer: what is found in
- * its place is where no code is.
+ * The outermost functions of a thread, such as the C library's, may have no frame pointer: what the
+ * walk finds in its place is no code.
  */
 static void drop_no_code(const struct exits_paths *paths, struct path *user)
 {

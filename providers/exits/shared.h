@@ -96,9 +96,10 @@ struct exits_thread {
 	__u32 number; /* of this record */
 	__u64 first_ns; /* when the record began */
 	/*
-	 * When the latest exit began, and when the latest that is over began: the first is open as
-	 * long as it is later. By its end, an exit that begins in the same tick of a slow clock
-	 * would not be. A time is written, or cleared, before durations are added.
+	 * When the latest exit began, and when the latest exit that is over began. While begun_ns
+	 * is the later one, its exit is open. over_ns is no end: an exit may begin in the tick of a
+	 * slow clock in which the one before it ended. A time is written, or cleared, before
+	 * durations are added.
 	 */
 	__u64 begun_ns, over_ns;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */

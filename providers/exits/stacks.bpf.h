@@ -204,9 +204,9 @@ static __always_inline enum exits_stack_state state_at(const struct exits_thread
 }
 
 /*
- * The frames to ask for of user space. On x86-64 most code there is built without frame pointers:
- * their register has anything, and the kernel would take what it finds there for callers, until it
- * has a page fault. Then the place where the thread is is all that is known.
+ * How many frames of user space to ask for. On x86-64 most code there is built without frame
+ * pointers: their register may have any value, and from there the kernel would take what it finds
+ * for callers, until it gets a page fault. Without callers, the innermost frame is known.
  */
 static __always_inline __u32 user_frames(void)
 {
@@ -275,7 +275,7 @@ int on_sample(void *ctx)
 	return 0;
 }
 
-/* Halts are many, and a thread that sleeps in KVM's halt always has the same stack. */
+/* A thread that sleeps in KVM's halt always has the same stack, and there are many halts. */
 static __always_inline _Bool halts_in_kvm(const struct exits_thread *thread)
 {
 	return thread && exits_open_since(thread) && thread->begun_cell >= EXITS_HALT &&

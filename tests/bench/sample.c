@@ -149,7 +149,7 @@ static double us_each(const struct runs *runs)
 	return runs->nr ? (double)runs->ns / (double)runs->nr / 1e3 : 0;
 }
 
-/* Samples of the thread while it works, seconds long. The quietest round's. */
+/* Samples the thread for some seconds while it works. Returns the quietest round. */
 static struct runs sample(const struct exits_program *program, int seconds)
 {
 	const struct timespec round = { .tv_nsec = ROUND_NS };

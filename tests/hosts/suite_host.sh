@@ -183,7 +183,8 @@ host_vhost() {
 	h_vhost_ns=$(($(ran_ns "$h_vhost") - h_vhost_ns))
 	batch_end
 	stop "$GUEST"
-	# The share is of the host's interval, elapsed_s of the exits': a busy machine has two.
+	# cpu_percent is of the interval of the host's readings, elapsed_s of the exits': on a busy
+	# machine they differ.
 	is "$(tr '{' '\n' <"$TMP/batch" | awk -v ns="$h_vhost_ns" '
 	match($0, /"elapsed_s":[0-9.]+/) { s = substr($0, RSTART + 12, RLENGTH - 12) }
 	/"thread":"vhost"/ && match($0, /"cpu_percent":[0-9.]+/) {

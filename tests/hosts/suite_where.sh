@@ -59,7 +59,7 @@ where_code() {
 	guest_go spins
 	where_of spins "${SLOW_EXITS%% *}"
 	is "$(where_top)" answer_by_spinning "where: the function that spins is on top"
-	is "$(tr -d '"' <"$TMP/where" | grep -c '^\[unknown\],VMM,')" 0 "where: each caller is code"
+	is "$(tr -d '"' <"$TMP/where" | grep -c '^\[unknown\],VMM,')" 0 "where: callers are known"
 	where_kept "${SLOW_EXITS%% *}"
 	stop "$GUEST"
 	where_sleeps

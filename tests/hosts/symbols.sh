@@ -108,7 +108,7 @@ code_has_names() {
 	awk '{ print $3 }' "$TMP/list" | sort -u >"$TMP/names"
 	is "$(sed 's/.* //' "$TMP/functions" | grep -v '^\[\|\]$\|^0x' | grep -vxFf "$TMP/names")" \
 		"" "each function is one of the guest's"
-	# Debian builds it without frame pointers: what its register has then is no caller.
+	# Debian builds QEMU without frame pointers: what their register has is no caller.
 	is "$(grep -c '^\[unknown\],VMM,' "$TMP/tree")" 0 "QEMU's functions have no false callers"
 	like "$(grep '^vCPU 0,' "$TMP/tree")" ',[0-9]+\.[0-9]+$' \
 		"the share of exits that its kernel makes is known"

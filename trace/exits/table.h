@@ -22,7 +22,7 @@
 
 /* ---- what is counted */
 
-/* By which a count is found; 32-bit machines pad it at the end. */
+/* The key by which a count is found. On 32-bit machines its padding is at the end. */
 struct count_key {
 	struct exit_key key;
 	const struct recorded_thread *thread;
