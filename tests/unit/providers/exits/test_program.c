@@ -1804,6 +1804,22 @@ static void test_samples(void **state)
 	expect_stack(3, EXITS_STACK_ON, EXITS_NO_CELL, 100, 1);
 }
 
+/* A thread of a VMM that raises an interrupt has a record, but is no vCPU. */
+static void test_samples_of_other_threads(void **state)
+{
+	struct mm_struct mm = { .notifier_subscriptions = &mm };
+
+	(void)state;
+	m.task.mm = &mm;
+	on_message(raw(0xfee01000, 0x4021, 77));
+	assert_int_equal(m.records[0].vcpu, EXITS_NOT_VCPU);
+	samples_at(1000, 0x11, 0x22);
+	assert_int_equal(m.nr_stacks, 0);
+	m.records[0].used[1] = 1; /* it has run one */
+	samples_at(2000, 0x11, 0x22);
+	assert_int_equal(m.nr_stacks, 1);
+}
+
 /*
  * A clock's sample is of the time at which its timer was to expire: at the end of an exit, where
  * interrupts are off, it comes after the next entry, and so after the next exit.
@@ -2082,6 +2098,7 @@ UNIT(test_program)
 		VMX(test_memory_of_a_vcpu_again),
 		TEST(test_samples),
 		TEST(test_late_samples),
+		TEST(test_samples_of_other_threads),
 		TEST(test_arguments_of_stacks),
 		TEST(test_pcs_of_samples),
 		TEST(test_copied_pcs_of_samples),
