@@ -82,8 +82,11 @@ static uint32_t add_node(struct stacks *stacks, const struct stack_node *node)
 	const struct key key = { node->parent, 0, node->function };
 	size_t at;
 
-	if (stacks->nr_nodes == STACKS_NODES)
-		return node->parent;
+	if (stacks->nr_nodes == STACKS_NODES) {
+		uint32_t slot = *key_index_slot(&stacks->index, stacks->nodes, &key);
+
+		return slot ? slot - 1 : node->parent;
+	}
 	at = key_index_add(&stacks->index, stacks->nodes, sizeof(*stacks->nodes), stacks->nr_nodes,
 			   &key);
 	if (at < stacks->nr_nodes)

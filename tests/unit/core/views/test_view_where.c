@@ -83,6 +83,8 @@ static void too_many_nodes(void **state)
 	}
 	assert_int_equal(stacks_count_nodes(stacks), STACKS_NODES);
 	assert_int_equal(node, last); /* the stack ends there */
+	assert_int_equal(stacks_exit(stacks, "IO", IO, false), 1); /* what is known stays */
+	assert_int_equal(stacks_call(stacks, 1, function), 2);
 }
 
 /* A function that calls itself counts once. */
