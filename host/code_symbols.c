@@ -23,6 +23,7 @@
 #define NOTES_MAX 65536 /* bytes of a section */
 #define SECTIONS_MAX 10000
 #define LOADS_MAX 64
+#define ALIASES_MAX 64 /* symbols of one address that are looked at */
 
 struct code_symbol {
 	uint64_t address, size; /* size: 0: up to the next one */
@@ -38,11 +39,12 @@ struct load {
 static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol, const char *raw)
 {
 	char name[NAME_BYTES];
-	size_t len;
+	size_t len = strnlen(raw, NAME_BYTES);
+	const char *version = memchr(raw, '@', len);
 
-	if (!raw || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_value ||
+	if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_value ||
 	    symbol->st_shndx == SHN_UNDEF ||
-	    !utf8_clean(raw, strcspn(raw, "@"), name, sizeof(name)))
+	    !utf8_clean(raw, version ? (size_t)(version - raw) : len, name, sizeof(name)))
 		return;
 	len = strlen(name) + 1;
 	array_grow_unset(&file->names, &file->room_names, file->size_names + len);
@@ -75,22 +77,33 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type)
 	return NULL;
 }
 
-/* Whether the file has such a table of symbols. */
+/* The section's bytes, of which the last is 0; NULL: it has no such bytes. */
+static Elf_Data *read_strings(Elf_Scn *section)
+{
+	GElf_Shdr header;
+	Elf_Data *data = is_small(section, &header, TABLE_MAX) ? elf_getdata(section, NULL) : NULL;
+
+	return data && data->d_size && !((const char *)data->d_buf)[data->d_size - 1] ? data :
+											NULL;
+}
+
+/* Whether the file has such a table of symbols. elf_strptr() would look at all names for each. */
 static bool add_symbols(struct code_symbols *file, Elf *elf, uint32_t type)
 {
 	Elf_Scn *section = find_section(elf, type);
-	GElf_Shdr header, names;
-	Elf_Data *data;
+	GElf_Shdr header;
+	Elf_Data *data, *names;
 	GElf_Sym symbol;
 
-	if (!is_small(section, &header, TABLE_MAX) ||
-	    !is_small(elf_getscn(elf, header.sh_link), &names, TABLE_MAX))
+	if (!is_small(section, &header, TABLE_MAX))
 		return false;
-	data = elf_getdata(section, NULL);
+	names = read_strings(elf_getscn(elf, header.sh_link));
+	data = names ? elf_getdata(section, NULL) : NULL;
 	for (int i = 0; data && *file->nr_all < SYMBOLS_MAX; i++) {
 		if (!gelf_getsym(data, i, &symbol))
 			break;
-		add_symbol(file, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
+		if (symbol.st_name < names->d_size)
+			add_symbol(file, &symbol, (const char *)names->d_buf + symbol.st_name);
 	}
 	return data;
 }
@@ -159,6 +172,28 @@ static void find_debug_file(const struct env *env, const char *id, char *buf, si
 		env_path(env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 }
 
+/*
+ * libelf takes memory for as many sections as a file says. In the header that is a number of 16
+ * bits; the extension, for more, is 0 there, and so is the number of a file without sections, which
+ * has no symbols.
+ */
+static Elf *begin(int fd)
+{
+	union {
+		Elf32_Ehdr of_32_bits;
+		Elf64_Ehdr of_64_bits;
+	} header;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		return NULL;
+	if (header.of_64_bits.e_ident[EI_CLASS] == ELFCLASS64 ?
+		    !header.of_64_bits.e_shnum || header.of_64_bits.e_phnum == PN_XNUM :
+		    !header.of_32_bits.e_shnum || header.of_32_bits.e_phnum == PN_XNUM)
+		return NULL;
+	elf_version(EV_CURRENT);
+	return elf_begin(fd, ELF_C_READ, NULL);
+}
+
 /* Whether the file could be read, and had a whole table of symbols. */
 static bool read_debug_file(struct code_symbols *file, const char *path)
 {
@@ -168,7 +203,7 @@ static bool read_debug_file(struct code_symbols *file, const char *path)
 
 	if (fd < 0)
 		return false;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = begin(fd);
 	if (elf)
 		has_all = add_symbols(file, elf, SHT_SYMTAB);
 	elf_end(elf);
@@ -192,9 +227,8 @@ void code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 	Elf *elf;
 	char path[PATH_MAX], own[CODE_ID_SIZE] = "";
 
-	elf_version(EV_CURRENT);
 	file->nr_all = nr_all;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = begin(fd);
 	if (!elf)
 		return;
 	find_id(elf, own);
@@ -216,7 +250,7 @@ static const char *find_symbol(const struct code_symbols *file, uint64_t address
 {
 	size_t nr = array_count_first(file->nr_symbols, i, file->symbols[i].address <= address);
 
-	for (; nr > 0; nr--) {
+	for (size_t left = ALIASES_MAX; nr > 0 && left > 0; nr--, left--) {
 		const struct code_symbol *symbol = &file->symbols[nr - 1];
 
 		if (!symbol->size || address - symbol->address < symbol->size)

@@ -196,7 +196,7 @@ static size_t find_file(struct functions *functions, uint64_t device, uint64_t i
 	for (size_t i = 0; i < nr; i++) {
 		file = functions->files[i];
 		if (file->device == device && file->inode == inode &&
-		    (inode || strcmp(file->base, name) == 0))
+		    strcmp(file->base, name) == 0)
 			return i;
 	}
 	if (nr == FILES_MAX)

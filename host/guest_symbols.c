@@ -268,8 +268,7 @@ bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t addres
 	if (!nr)
 		return false;
 	/* An address with several names has the first one, as in the kernel. */
-	for (first = nr - 1; first > 0 && offsets[first - 1] == offsets[nr - 1]; first--)
-		;
+	first = array_count_first(nr, i, offsets[i] < offsets[nr - 1]);
 	offset -= offsets[first];
 	guest_tables_unpack(&symbols->tables, symbols->first + first, name, sizeof(name));
 	if (!name[0] || !strchr("tTwW", name[0]) || !name[1])

@@ -159,10 +159,8 @@ static const struct symbol *find(const struct kallsyms *symbols, uint64_t addres
 	if (!nr)
 		return NULL;
 	/* An address with several names has the first one, as in the kernel. */
-	for (first = nr - 1; first > 0; first--) {
-		if (symbols->list[first - 1].address != symbols->list[nr - 1].address)
-			break;
-	}
+	first = array_count_first(nr, i,
+				  symbols->list[i].address < symbols->list[nr - 1].address);
 	symbol = &symbols->list[first];
 	if (!symbol->is_function ||
 	    (nr == symbols->nr && address - symbol->address >= LAST_BYTES))
