@@ -51,7 +51,7 @@ static const struct {
 
 static bool is_control(uint32_t code)
 {
-	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code & 0xfffe) == 0xfffe)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(invisible); i++)
 		if (code >= invisible[i].first && code <= invisible[i].last)

@@ -82,6 +82,8 @@ static void print_escaped(FILE *out, const char *text, size_t letters)
 			break;
 		if (*text == '<')
 			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
 		else if (*text == '&')
 			fputs("&amp;", out);
 		else if ((unsigned char)*text < ' ')

@@ -232,6 +232,8 @@ static void invisible_characters_are_replaced(void **state)
 		"\u200d", "\u200e", "\u200f", "\u202a", "\u202e", "\u2060", "\u2064", "\u2066",
 		"\u2067", "\u2069", "\u206f", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\ufff9",
 		"\U0001d173", "\U000e0001", "\U000e0020", "\U000e0fff",
+		/* And those that are no characters: XML has none. */
+		"\uffff", "\U0001fffe",
 	};
 	char name[16];
 

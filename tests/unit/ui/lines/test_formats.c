@@ -816,7 +816,7 @@ static void pictures_have_whole_letters(void **state)
 	}
 	svg = lines_once(w, LINES_SVG);
 	assert_non_null(strstr(svg, ">&lt;ä&amp;öü</text>"));
-	assert_non_null(strstr(svg, "<title>&lt;ä&amp;öü>ß, "));
+	assert_non_null(strstr(svg, "<title>&lt;ä&amp;öü&gt;ß, "));
 	assert_non_null(strstr(svg, ">Bärenhöhle</text>"));
 }
 
