@@ -159,6 +159,17 @@ static void warn_no_match(struct run *run)
 	run->lines.has_warned = true;
 }
 
+void run_remark(struct run *run, const char *note)
+{
+	const struct query *query = &run->query;
+
+	if (query->filter && !run->view.lacks &&
+	    !query_selects_any(query, monitor_facts(run->monitor)->fields))
+		warn_no_match(run);
+	else
+		run_note(run, note);
+}
+
 int run_print(struct run *run, uint64_t time_ns, struct error *error)
 {
 	const struct facts *facts = monitor_facts(run->monitor);
@@ -178,10 +189,7 @@ int run_print(struct run *run, uint64_t time_ns, struct error *error)
 		else if (query->type == &view_events) /* which has no headings, either */
 			note = "No event of KVM was counted.";
 	}
-	if (query->filter && !run->view.lacks && !query_selects_any(query, facts->fields))
-		warn_no_match(run);
-	else
-		run_note(run, note);
+	run_remark(run, note);
 	if (!run->lines.lines)
 		run_lines_top(run);
 	return run_write(run, &run->view, time_ns, run->view.elapsed_ns, error);

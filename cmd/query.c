@@ -342,8 +342,8 @@ static int choose_guests(const struct options *options, const struct guests *gue
 /* ---- and which exits ---- */
 
 /*
- * Makes a filter for --event in a view that shows everything: one kind of argument only, or only
- * exits to user space.
+ * Makes the filter of -f, or one for --event in a view that shows everything: one kind of argument
+ * only, or only exits to user space.
  */
 static int choose_filter(const struct options *options, struct query *query,
 			 struct query_parts *parts, struct error *error)
@@ -352,11 +352,12 @@ static int choose_filter(const struct options *options, struct query *query,
 	char text[64];
 	int err;
 
-	if (options->event == EXITS_VMEXIT || query->type == &view_exit_totals)
+	if (!options->fields &&
+	    (options->event == EXITS_VMEXIT || query->type == &view_exit_totals))
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
 		 is_user ? "userspace_exit" : exit_kind_name(options->event));
-	err = pattern_new(text, &parts->filter, error);
+	err = pattern_new(options->fields ? options->fields : text, &parts->filter, error);
 	query->filter = parts->filter;
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/output.h"
 #include "lib/process.h"
+#include "lib/text.h"
 #include "cmd/command.h"
 #include "cmd/top.h"
 #include "core/views/query.h"
@@ -220,7 +221,8 @@ static int check_clock(const struct source_reading *reading, const struct view_t
 		error, -EINVAL,
 		info->clock == TRACE_CLOCK_COUNT ?
 			"%s: the recording's clock counts events, not time" :
-			"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+			"%s: times are in TSC cycles: give the TSC's frequency with "
+			"--frequency 2.4GHz",
 		info->path);
 }
 
@@ -256,7 +258,11 @@ static int write_view(struct report *report, const struct view *view, struct err
 		run->lines.config.path = NULL;
 	run_lines_flames(run);
 	run->lines.config.side[0].recording = &report->about;
-	run_note(run, view_remark(view));
+	/* The table of exits says itself that none is of the query. */
+	if (run->options->fields && run->monitor && view->type != &view_exit_totals)
+		run_remark(run, view_remark(view));
+	else
+		run_note(run, view_remark(view));
 	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
 			 error);
 }
@@ -313,7 +319,7 @@ static int why_no_time(const struct recording *recording, struct error *error)
 		return error_set(error, -EINVAL, "the recording's clock counts events, not time: "
 				 "only text can show it");
 	return error_set(error, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
-				     "frequency with -f 2.4GHz");
+				     "frequency with --frequency 2.4GHz");
 }
 
 /* On an error text is printed instead, after a warning with error unless error is empty. */
@@ -394,8 +400,12 @@ int report_understand(struct options *options, struct error *error)
 	static const unsigned int groups[] = {
 		GROUP_REASON, GROUP_GUEST, GROUP_GUEST | GROUP_VCPU, GROUP_GUEST | GROUP_VCPU,
 	};
-	int err = 0;
+	struct pattern *filter = NULL;
+	int err = options->fields ? pattern_new(options->fields, &filter, error) : 0;
 
+	pattern_free(filter); /* a wrong one is said before anything is read */
+	if (err)
+		return err;
 	options->groups = groups[options->by ? option_word(BY_WORDS, options->by) : 0];
 	if (options->view_name)
 		err = view_type_find(options->view_name, &options->view, error);

@@ -188,6 +188,9 @@ int run_lines_open(struct run *run, struct error *error);
 /* Prints the note once, to standard error: programs may read the rows. NULL: there is none. */
 void run_note(struct run *run, const char *note);
 
+/* The same, of run->view; where the query's filter matches nothing at all, this instead. */
+void run_remark(struct run *run, const char *note);
+
 /*
  * Writes a view with its note. time_ns, elapsed_ns: see lines_write(). 0, also after a signal, or
  * -errno with error.

@@ -73,7 +73,7 @@ static int set_clock(struct run *run, const struct trace_event *first, struct er
 		clock->hz = UINT64_C(1000) * info->tsc_khz;
 	if (!clock->has_no_tsc && !clock->hz)
 		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
-				 "frequency with -f 2.4GHz", info->path);
+				 "frequency with --frequency 2.4GHz", info->path);
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(clock, first->time, (uint64_t)run->first_ns);
 	return 0;

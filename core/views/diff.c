@@ -214,7 +214,8 @@ static int check_units(const struct view_side sides[2], struct error *error)
 	    sides[0].unit == sides[1].unit)
 		return 0;
 	return error_set(error, -EINVAL,
-			 "%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+			 "%s: times are in TSC cycles: give the TSC's frequency with "
+			 "--frequency 2.4GHz",
 			 sides[sides[0].unit == UNIT_CYCLES ? 0 : 1].path);
 }
 

@@ -300,14 +300,27 @@ cp "$TMP/acrn" "$TMP/acrn.1"
 like "$(report "$TMP/acrn" "$TMP/acrn.1" 2>&1)" "^128 in all" "several files are one recording"
 like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-format"
 
+# reasons OPTION...: the reasons that kvmtop -r prints.
+reasons() {
+	"$KVMTOP" -r tests/data/trace/svm-perf.data -1 --json "$@" 2>"$TMP/err" |
+		grep -oE '"reason":"[^"]*"' | cut -d'"' -f4 | tr '\n' ' '
+}
+for view in "" "--view exits"; do
+	# shellcheck disable=SC2086
+	is "$(reasons -f '^(cpuid|msr)' $view)" "msr cpuid " "kvmtop -r -f${view:+ $view}"
+done
+is "$(reasons -f nosuch --view exits)" "" "no exit matches"
+like "$(cat "$TMP/err")" 'no exit so far matches "nosuch"; kvmtop --view exits -f help' "is said"
+
 # ---- what is wrong
 
+is "$(status_of "$KVMTOP" -r "$TMP/acrn" -1 -f '(')" 2 "-r with a filter that is no pattern"
 cp "$TMP/dat" "$TMP/kept"
 is "$(status --csv --output "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
 like "$(cat "$TMP/err")" "^kvmtop: --output $TMP/kept: this file is an input" "are refused"
 same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
-like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz" \
+like "$(cat "$TMP/err")" "times are in TSC cycles: give .* frequency with --frequency 2.4GHz" \
 	"are refused"
 "$HELPERS/trace_make" threads "$TMP/threads" 300000
 is "$(status_of sh -c 'ulimit -v 250000 && exec "$0" report --view events --csv "$1"' \
@@ -329,7 +342,7 @@ for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
 	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"
 	like "$(cat "$TMP/err")" \
-		"acrn: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz" \
+		"acrn: times are in TSC cycles: give the TSC's frequency with --frequency 2.4GHz" \
 		"is refused"
 done
 

@@ -53,7 +53,7 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 	if (about->pairing->nr_ended)
 		fprintf(out, ", and %" PRIu64 " that ended", about->pairing->nr_ended);
 	if (about->unit == UNIT_CYCLES && about->has_time)
-		fputs("; times in cycles: give the TSC's frequency with -f 2.4GHz", out);
+		fputs("; times in cycles: give the TSC's frequency with --frequency 2.4GHz", out);
 	fputs("\n\n", out);
 }
 

@@ -331,7 +331,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	view_release(&both);
 	sides[1].unit = UNIT_CYCLES;
 	assert_int_equal(view_diff(sides, &both, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "with -f 2.4GHz"));
+	assert_non_null(strstr(error.text, "with --frequency 2.4GHz"));
 	view_release(&both);
 	for (unsigned int i = 0; i < 2; i++)
 		view_release(&views[i]);
