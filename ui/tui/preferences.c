@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/settings.h"
@@ -141,6 +142,8 @@ static int read_thresholds(struct preferences *preferences, char *text, struct e
 {
 	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
 		return error_set(error, -EINVAL, "\"%s\": not a path that begins with /", text);
+	if (access(text, R_OK) < 0)
+		return error_set(error, -errno, "%s: %s", text, strerror(errno));
 	strcpy(preferences->thresholds, text);
 	return 0;
 }

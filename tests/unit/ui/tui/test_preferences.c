@@ -41,7 +41,7 @@ static void test_lines(void **state)
 	struct preferences preferences = parse("# ours\n\nview=guests # first\n"
 					       "sort = guests:pid, events:-total\n"
 					       "interval = 0.5\nhide = hist,history\n"
-					       "monochrome = yes\nthresholds = /a/b c\n");
+					       "monochrome = yes\nthresholds = /dev/null\n");
 	const struct view_order *order = preferences_order(&preferences, guests);
 
 	(void)state;
@@ -56,7 +56,7 @@ static void test_lines(void **state)
 	assert_true(preferences.interval_s == 0.5);
 	assert_string_equal(preferences.hide, "hist history");
 	assert_true(preferences.is_monochrome);
-	assert_string_equal(preferences.thresholds, "/a/b c");
+	assert_string_equal(preferences.thresholds, "/dev/null");
 }
 
 static void test_later_lines_win(void **state)
@@ -80,6 +80,7 @@ static void test_wrong_lines(void **state)
 					   "--sort, or hist, history" },
 		{ "monochrome = 1", "monochrome: \"1\": neither yes nor no" },
 		{ "thresholds = a", "thresholds: \"a\": not a path that begins with /" },
+		{ "thresholds = /a/b c", "thresholds: /a/b c: No such file or directory" },
 	};
 	const struct preferences nothing = { .view = NULL };
 	char text[128], expected[512];
