@@ -140,9 +140,10 @@ static const struct option_spec specs[] = {
 	FLAG(REPORT, 'x', "children", children, "the tree of calls, with view where"),
 	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
 	     "with -1 or -l: no line where nothing happened", BY_TOPIC),
-	STRING(ROWS | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval",
-	       "SECONDS", interval, "between samples, 0.1 to 86400 (default 3)",
-	       .alias = "set-delay"),
+	STRING(ROWS | NOW | PROMETHEUS | RECORDING | EXPORT, 's', "interval", "SECONDS", interval,
+	       "between samples, 0.1 to 86400 (default 3)", .alias = "set-delay"),
+	STRING(REPORT, 's', "interval", "SECONDS", interval,
+	       "of the screen (default 1, or a hundredth)", .alias = "set-delay"),
 	COUNT((SAMPLES & ~ONCE) | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
 	STRING(RUNS | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
 	       .offer = OFFER_VIEWS),

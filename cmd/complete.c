@@ -25,7 +25,8 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	bool is_after_end = false;
 
 	completion.command = command ? command : &top_command;
-	completion.view = command ? &view_exit_totals : &view_events;
+	completion.view = !command ? &view_events :
+			  command == &where_command ? &view_where : &view_exit_totals;
 	completion.offer = completion.command->command.offer;
 	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
 		const char *word = words[i];

@@ -7,7 +7,7 @@
 /* The help of the percentiles' columns, after "half" or "99 %". See hist_percentile_ns(). */
 #define PERCENTILE_HELP                                                                        \
 	"took no longer: interpolated within a power of two, at most a factor of 2 off, a few " \
-	"% where durations are spread evenly; of a recording within 4 %"
+	"% where durations are spread evenly; of a recording within 5 %"
 
 #define TEXT(name_, title_, width_) \
 	.name = (name_), .title = (title_), .type = CELL_TEXT, .width = (width_)
