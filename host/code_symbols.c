@@ -77,17 +77,24 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type)
 	return NULL;
 }
 
-/* The section's bytes, of which the last is 0; NULL: it has no such bytes. */
-static Elf_Data *read_strings(Elf_Scn *section)
+/*
+ * The names of a table of symbols; NULL: they cannot be read, or the last has no end. elf_strptr()
+ * may look for the end of all names once for each.
+ */
+static Elf_Data *read_names(Elf_Scn *section)
 {
 	GElf_Shdr header;
-	Elf_Data *data = is_small(section, &header, TABLE_MAX) ? elf_getdata(section, NULL) : NULL;
+	const char *bytes;
+	Elf_Data *data;
 
-	return data && data->d_size && !((const char *)data->d_buf)[data->d_size - 1] ? data :
-											NULL;
+	if (!is_small(section, &header, TABLE_MAX) || header.sh_type != SHT_STRTAB)
+		return NULL;
+	data = elf_getdata(section, NULL);
+	bytes = data ? data->d_buf : NULL;
+	return bytes && data->d_size && bytes[data->d_size - 1] == '\0' ? data : NULL;
 }
 
-/* Whether the file has such a table of symbols. elf_strptr() would look at all names for each. */
+/* Whether the file has such a table of symbols. */
 static bool add_symbols(struct code_symbols *file, Elf *elf, uint32_t type)
 {
 	Elf_Scn *section = find_section(elf, type);
@@ -97,7 +104,7 @@ static bool add_symbols(struct code_symbols *file, Elf *elf, uint32_t type)
 
 	if (!is_small(section, &header, TABLE_MAX))
 		return false;
-	names = read_strings(elf_getscn(elf, header.sh_link));
+	names = read_names(elf_getscn(elf, header.sh_link));
 	data = names ? elf_getdata(section, NULL) : NULL;
 	for (int i = 0; data && *file->nr_all < SYMBOLS_MAX; i++) {
 		if (!gelf_getsym(data, i, &symbol))
@@ -173,9 +180,10 @@ static void find_debug_file(const struct env *env, const char *id, char *buf, si
 }
 
 /*
- * libelf takes memory for as many sections as a file says. In the header that is a number of 16
- * bits; the extension, for more, is 0 there, and so is the number of a file without sections, which
- * has no symbols.
+ * NULL: the file is not read. libelf takes memory for as many sections as a file says it has, and
+ * reads as many program headers. Where 16 bits are too few for these numbers, the header has 0 or
+ * PN_XNUM, and the first section has up to 2^64 and 2^32. No program needs them. 0 is also the
+ * number of a file without sections, which has no symbols.
  */
 static Elf *begin(int fd)
 {

@@ -227,6 +227,42 @@ static void a_false_file(void **state)
 	}
 }
 
+static const char *name_in(struct machine *machine, const struct elf_file *file)
+{
+	functions_free(machine->functions);
+	machine->functions = functions_new(&machine->env);
+	write_program(machine, file, sizeof(*file));
+	return name_at(machine, BEGIN + 0x100);
+}
+
+/* Numbers that would take any memory or time, and names that are none. */
+static void a_hostile_file(void **state)
+{
+	struct machine *machine = *state;
+	struct elf_file good, file;
+
+	elf_file_init(&good, SHT_SYMTAB);
+	elf_file_add(&good, "main_loop", 0x100, 0x40);
+	assert_string_equal(name_in(machine, &good), "main_loop");
+	file = good;
+	file.header.e_shnum = 0; /* it is in the first section: */
+	file.sections[0].sh_size = 4;
+	assert_string_equal(name_in(machine, &file), "vmm+0x1100");
+	file = good;
+	file.header.e_phnum = PN_XNUM;
+	file.sections[0].sh_info = 1;
+	assert_string_equal(name_in(machine, &file), "vmm+0x1100");
+	file = good;
+	file.sections[2].sh_type = SHT_NOBITS; /* no bytes of the file */
+	assert_string_equal(name_in(machine, &file), "vmm+0x1100");
+	file = good;
+	memset(file.names + 1, 'x', sizeof(file.names) - 1); /* a name without an end */
+	assert_string_equal(name_in(machine, &file), "vmm+0x1100");
+	file = good;
+	file.symbols[1].st_name = sizeof(file.names); /* behind the names */
+	assert_string_equal(name_in(machine, &file), "vmm+0x1100");
+}
+
 /* What names functions and may not be read is said, once. */
 static void without_rights(void **state)
 {
@@ -309,6 +345,7 @@ UNIT(test_functions)
 		FUNCTIONS(by_debug_file),
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),
+		FUNCTIONS(a_hostile_file),
 		FUNCTIONS(without_rights),
 		FUNCTIONS(of_this_kernel),
 		FUNCTIONS(files_of_recordings),
