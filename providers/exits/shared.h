@@ -206,4 +206,17 @@ struct exits_absence {
 #define EXITS_NO_VCPU 0xffffffffu
 #define EXITS_UNKNOWN (~0ull)
 
+/*
+ * Whether the thread runs a vCPU, or has run one. A thread that only raises interrupts has a record,
+ * too; and the thread of a vCPU may raise one before its first exit.
+ */
+static inline _Bool exits_is_of_vcpu(const volatile struct exits_thread *thread)
+{
+	__u64 used = 0;
+
+	for (int i = 0; i < EXITS_CELLS / 64; i++)
+		used |= thread->used[i];
+	return thread->vcpu != EXITS_NOT_VCPU || used;
+}
+
 #endif

@@ -138,16 +138,6 @@ static __always_inline void describe_exit(struct exits_stack_key *key,
 	}
 }
 
-/* Threads that only raise interrupts have a record, too. See runs_vcpu() in threads.c. */
-static __always_inline _Bool has_run_vcpu(const struct exits_thread *thread)
-{
-	__u64 used = 0;
-
-	for (int i = 0; i < EXITS_CELLS / 64; i++)
-		used |= thread->used[i];
-	return thread->vcpu != EXITS_NOT_VCPU || used;
-}
-
 /* Whether this thread runs a vCPU; then the key has the exit that it is in. */
 static __always_inline _Bool describe_thread(struct exits_stack_key *key,
 					     struct exits_thread **ret_thread)
@@ -156,7 +146,7 @@ static __always_inline _Bool describe_thread(struct exits_stack_key *key,
 	__u32 tid = (__u32)pid_tgid, number = look_up_number();
 	struct exits_thread *thread = number ? thread_at(number - 1) : 0;
 
-	if (!(thread && has_run_vcpu(thread)) && !bpf_map_lookup_elem(&absences, &tid))
+	if (!(thread && exits_is_of_vcpu(thread)) && !bpf_map_lookup_elem(&absences, &tid))
 		return 0;
 	key->tid = tid;
 	key->tgid = pid_tgid >> 32;

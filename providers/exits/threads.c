@@ -117,16 +117,6 @@ static bool is_alive(const volatile struct exits_thread *record)
 	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
 }
 
-/* A vCPU's thread may raise an interrupt before its first exit. */
-static bool runs_vcpu(const volatile struct exits_thread *record)
-{
-	uint64_t used = 0;
-
-	for (size_t i = 0; i < EXITS_CELLS / 64; i++)
-		used |= record->used[i];
-	return record->vcpu != EXITS_NOT_VCPU || used;
-}
-
 /* The guest of a thread that the inventory does not have as a vCPU's, and that may end now. */
 static const struct guest *meet(const struct exits_threads *threads,
 				const volatile struct exits_thread *record)
@@ -172,7 +162,7 @@ static const struct guest *guest_of(const struct exits_threads *threads,
 	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
 	char comm[sizeof(record->comm) + 1] = "";
 
-	if (guest || runs_vcpu(record))
+	if (guest || exits_is_of_vcpu(record))
 		return guest;
 	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
 	return guests_by_pid(threads->config.guests, guest_name_vmm_pid(comm));
@@ -205,7 +195,7 @@ static void find_vcpu(struct exits_threads *threads, struct watched_thread *thre
 
 	exits_record_settle(); /* it may have been published just now */
 	guest = guest_of(threads, record);
-	thread->is_other = !runs_vcpu(record);
+	thread->is_other = !exits_is_of_vcpu(record);
 	if (!thread->is_other && !guest_vcpu_by_tid(guest, (pid_t)record->tid))
 		guest = meet(threads, record);
 	thread->is_listed = false;
@@ -229,7 +219,7 @@ static void update_thread(struct exits_threads *threads, struct watched_thread *
 		return;
 	if (!is_alive(record))
 		thread->fate = ENDS;
-	else if ((thread->is_other && runs_vcpu(record)) ||
+	else if ((thread->is_other && exits_is_of_vcpu(record)) ||
 		 (threads->is_stale && runs_another(threads, thread, record)))
 		thread->fate = MOVES;
 }
