@@ -150,6 +150,8 @@ static void warn_no_match(struct run *run)
 {
 	const struct view_type *type = run->query.type;
 
+	if (type == &view_exit_totals) /* is no view that can be named */
+		type = &view_exits;
 	if (!run->lines.has_warned)
 		fprintf(stderr,
 			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",

@@ -174,6 +174,8 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 		return "None of the chosen exits took so long.";
 	if (query->type == &view_why && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
+	if (query->filter && query->event == EXITS_VMEXIT)
+		return "The filter matches nothing in this view.";
 	if (query->type == &view_exit_totals && pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
@@ -258,8 +260,7 @@ static int write_view(struct report *report, const struct view *view, struct err
 		run->lines.config.path = NULL;
 	run_lines_flames(run);
 	run->lines.config.side[0].recording = &report->about;
-	/* The table of exits says itself that none is of the query. */
-	if (run->options->fields && run->monitor && view->type != &view_exit_totals)
+	if (run->options->fields && run->monitor)
 		run_remark(run, view_remark(view));
 	else
 		run_note(run, view_remark(view));

@@ -188,7 +188,7 @@ int run_lines_open(struct run *run, struct error *error);
 /* Prints the note once, to standard error: programs may read the rows. NULL: there is none. */
 void run_note(struct run *run, const char *note);
 
-/* The same, of run->view; where the query's filter matches nothing at all, this instead. */
+/* Prints the note of run->view, or, if the query's filter matches no name, a warning of this. */
 void run_remark(struct run *run, const char *note);
 
 /*

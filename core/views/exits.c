@@ -293,6 +293,8 @@ static bool needs_arguments(const struct field *field)
 /* Arguments are counted only when the query asks for them. */
 static bool wants_event(const struct query *query, const struct field *field)
 {
+	if (query->event == EXITS_VMEXIT)
+		return query_wants_exits(query, field);
 	return field->use == USE_ARGUMENT &&
 	       strcmp(field->name, exit_kind_name(query->event)) == 0;
 }

@@ -308,9 +308,10 @@ reasons() {
 for view in "" "--view exits"; do
 	# shellcheck disable=SC2086
 	is "$(reasons -f '^(cpuid|msr)' $view)" "msr cpuid " "kvmtop -r -f${view:+ $view}"
+	# shellcheck disable=SC2086
+	is "$(reasons -f nosuch $view)" "" "no exit matches"
+	like "$(cat "$TMP/err")" 'no exit so far matches "nosuch"; kvmtop --view exits -f' "is said"
 done
-is "$(reasons -f nosuch --view exits)" "" "no exit matches"
-like "$(cat "$TMP/err")" 'no exit so far matches "nosuch"; kvmtop --view exits -f help' "is said"
 
 # ---- what is wrong
 
