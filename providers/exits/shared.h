@@ -207,7 +207,7 @@ struct exits_absence {
 #define EXITS_UNKNOWN (~0ull)
 
 /*
- * Whether the thread runs a vCPU, or has run one. A thread that only raises interrupts has a record,
+ * Whether the thread runs a vCPU, or has run one. A thread that only raises interrupts has a record
  * too; and the thread of a vCPU may raise one before its first exit.
  */
 static inline _Bool exits_is_of_vcpu(const volatile struct exits_thread *thread)
