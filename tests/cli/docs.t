@@ -162,6 +162,15 @@ for path in $paths; do
 done
 is "$gone" "" "and each of them is there"
 
+# All that a new machine needs: each installs what is missing.
+is "$(sed -n '/^## Try it/,/^## [^T]/s/^    \(make [a-z]*\) .*/\1/p' README.md | head -n 2)" \
+	"make run
+make check" "README begins with the two commands that a new machine needs"
+for target in run check; do
+	like "$(make -n "$target" 2>&1)" '^packaging/tools/deps -q build' \
+		"make $target installs what is missing"
+done
+
 targets=$(make -s help | awk '{ print $1 }')
 wanted=$(grep -ohE '(^    |`)make [a-z][a-z-]*' ./*.md docs/*.md | sed 's/.*make //' | sort -u)
 check "the documentation names make targets" test "$(printf '%s\n' "$wanted" | grep -c .)" -gt 5
