@@ -49,7 +49,7 @@ sleep 0.3
 says vcpus -g "$busy"
 is "$(value vcpus affinity "$busy" | grep . | sort -u)" 1 "each may run on one CPU"
 is "$(value vcpus cpu "$busy" | grep . | sort -u)" "$cpu" "which is this one"
-like "$(value vcpus migrations "$busy")" '^0\.000
+like "$(value vcpus migration_rate "$busy")" '^0\.000
 0\.000$' "they stay there"
 says host -g "$busy"
 is "$(value host vcpus "$cpu")" 2 "both are on it"
