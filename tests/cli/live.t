@@ -385,6 +385,7 @@ esac
 
 chmod 755 "$TMP"
 mkdir "$TMP/nobody"
+chown 65534 "$TMP/nobody" # where the user may write: what is missing is no file
 if ! command -v setpriv >/dev/null; then
 	skip "without rights" "setpriv is not installed"
 elif [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 1 ]; then
