@@ -270,14 +270,14 @@ static int who_want(void *state, const struct want *want, struct error *error)
 
 static void say_left_out(const struct who *who, struct error *error)
 {
-	uint64_t lost_ns = who_bpf_lost_ns(who->bpf);
+	uint64_t lost_ms = (who_bpf_lost_ns(who->bpf) + 500000) / 1000000;
 
 	if (who->members.nr_left_out)
 		error_set(error, 0, "the waits of %zu vCPUs are not measured: there is room for %u",
 			  who->members.nr_left_out, WHO_VCPUS);
-	else if (lost_ns)
+	else if (lost_ms) /* less is nothing in the sums */
 		error_set(error, 0, "%.3f s of waits are not in the list: too many different "
-			  "threads ran", (double)lost_ns / 1e9);
+			  "threads ran", (double)lost_ms / 1e3);
 }
 
 static void collect_waits(struct who *who, struct sample *sample, struct error *error)
