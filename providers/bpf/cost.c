@@ -110,10 +110,21 @@ static int count_runs(const struct env *env, struct runs *ret_runs)
 
 /* ---- windows */
 
+/* A signal does not shorten the window: on a busy host few exits would be in it. */
+static void wait_window(void)
+{
+	uint64_t end_ns = clock_now_ns() + WINDOW_NS;
+	const struct timespec end = { .tv_sec = (time_t)(end_ns / 1000000000),
+				      .tv_nsec = (long)(end_ns % 1000000000) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR &&
+	       clock_now_ns() < end_ns)
+		;
+}
+
 /* Runs of this window are added. 0 or -errno. */
 static int look(const struct env *env, struct runs *runs)
 {
-	const struct timespec window = { .tv_nsec = WINDOW_NS };
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME), err;
 	struct runs begin, end;
 
@@ -121,7 +132,7 @@ static int look(const struct env *env, struct runs *runs)
 		return -errno;
 	err = count_runs(env, &begin);
 	if (!err) {
-		(void)nanosleep(&window, NULL); /* a signal may end it: a shorter window serves */
+		wait_window();
 		err = count_runs(env, &end);
 	}
 	close(stats);
