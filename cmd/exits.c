@@ -29,8 +29,10 @@
 struct exits_run {
 	struct run run; /* the first member */
 	struct child child;
-	/* the guest of --diff, then the one of -p or -g; without their vCPUs */
+	struct chosen other; /* the guests of --diff; the ones of -p or -g are the run's */
+	/* Of --diff: that of it, then that of -p or -g; without their vCPUs. */
 	struct guest compared[2];
+	bool has_said_end; /* that no guest of the name runs; a next one may come */
 	/* The line that is printed when all counted guests have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
 	bool has_written, has_noted, has_rows;
@@ -63,20 +65,23 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 static int choose_guest(struct exits_run *run, const struct guests *guests, struct error *error)
 {
 	const struct options *options = run->run.options;
-	const struct guest *guest = NULL;
+	const struct guest *guest;
 	char vcpus[64];
-	int err = guests_choose(guests, options->guest, options->pid, &guest, error);
+	int err = chosen_init(&run->run.chosen, guests, options->guest, options->pid,
+			      options->command && !options->other, error);
 
 	if (err)
 		return guests_advise(err, error, "use -p PID");
-	run->run.query.guest = guest->id;
-	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended", guest->name,
-		 (int)guest->pid);
+	chosen_ask(&run->run.chosen, &run->run.query);
+	guest = guests_by_id(guests, run->run.chosen.choice.id);
+	if (guest)
+		snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended",
+			 guest->name, (int)guest->pid);
 	if (!options->all && !options->has_vcpu)
 		run->run.query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
-	if (!guest_vcpu(guest, (int32_t)options->vcpu)) {
+	if (guest && !guest_vcpu(guest, (int32_t)options->vcpu)) {
 		list_vcpus(guest, vcpus, sizeof(vcpus));
 		return error_set(error, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
 				 (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
@@ -94,11 +99,12 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	long pid = strtol(text, &end, 10);
 	bool is_pid = end > text && !*end && pid > 0 && pid <= INT_MAX &&
 		      guests_by_pid(guests, (pid_t)pid);
-	const struct guest *other = NULL, *guest = guests_by_id(guests, run->run.query.guest);
-	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, error);
+	const struct guest *other, *guest = guests_by_id(guests, run->run.query.guest);
+	int err = chosen_init(&run->other, guests, is_pid ? NULL : text, (pid_t)pid, false, error);
 
 	if (err)
 		return guests_advise(err, error, "name its pid");
+	other = guests_by_id(guests, run->other.choice.id);
 	if (other == guest)
 		return error_set(error, -EINVAL,
 				 "--diff %s is the guest of -p or -g: name another one", text);
@@ -196,19 +202,18 @@ static int begin(struct exits_run *run, struct error *error)
 	return err ? err : run_open(&run->run, &plan, error);
 }
 
-/* Whether the guests of -p, -g and --diff, or all guests of -t and -T, have ended. */
+/* Whether the guests of -p and --diff, or all guests of -t and -T, have ended. */
 static bool is_over(const struct exits_run *run)
 {
 	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
+	const struct chosen *chosen = &run->run.chosen, *other = &run->other;
 	const struct query *query = &run->run.query;
 
-	if (run->run.options->command) /* counting ends with the command, not with a guest */
+	/* Counting ends with the command, not with a guest; another guest may get the name. */
+	if (run->run.options->command || chosen->choice.word[0] || other->choice.word[0])
 		return false;
-	if (run->run.options->other)
-		return !guests_by_id(guests, run->compared[0].id) &&
-		       !guests_by_id(guests, run->compared[1].id);
-	if (query->guest != GUEST_ALL)
-		return !guests_by_id(guests, query->guest);
+	if (chosen->nr)
+		return !chosen_is_there(chosen, guests) && !chosen_is_there(other, guests);
 	for (size_t i = 0; i < query->nr_only; i++) {
 		if (guests_by_id(guests, query->only[i].guest))
 			return false;
@@ -250,7 +255,7 @@ static int print_diff(struct exits_run *run, struct error *error)
 
 	query.groups = GROUP_REASON;
 	for (int i = 0; i < 2; i++) {
-		query.guest = run->compared[i].id;
+		chosen_ask(i ? &run->run.chosen : &run->other, &query);
 		view_build(&views[i], &query, monitor_facts(run->run.monitor));
 		sides[i] = (struct view_side){ .view = &views[i], .span = run->run.elapsed_ns };
 	}
@@ -295,12 +300,27 @@ static void say_end_of_long(struct exits_run *run)
 
 /* ---- samples */
 
+/* Says once that the guest of a name has ended, and that this is not the end. */
+static void say_ended(struct exits_run *run, const struct guests *guests)
+{
+	const struct chosen *chosen = &run->run.chosen;
+	bool has_ended = chosen->choice.word[0] && chosen->nr && !chosen_is_there(chosen, guests);
+
+	if (has_ended && !run->has_said_end && !run->run.options->command)
+		fprintf(stderr, "kvmtop: %s has ended; a guest that gets the name is counted, too\n",
+			chosen->choice.word);
+	run->has_said_end = has_ended;
+}
+
 static int take_sample(struct run *base, enum woken woken, struct error *error)
 {
 	struct exits_run *run = (struct exits_run *)base;
 	int err = run_sample(base, error);
+	const struct guests *guests = monitor_facts(base->monitor)->guests;
 
 	(void)woken; /* the last sample is taken at the end, also after a signal */
+	say_ended(run, guests);
+	(void)chosen_follow(&run->other, guests);
 	if (!err && run->run.query.longer_ns)
 		err = print_long(run, error);
 	if (err || !is_over(run))
@@ -392,7 +412,9 @@ static int run_exits(struct options *options)
 		err = run_lines_open(&run.run, &error);
 	if (!err)
 		err = count(&run, &error);
-	if (!err && !run.run.query.longer_ns)
+	if (!err && options->guest && !run.run.chosen.nr)
+		err = error_set(&error, -ENOENT, "no guest named \"%s\" began", options->guest);
+	else if (!err && !run.run.query.longer_ns)
 		err = print(&run, &error);
 	else if (!err)
 		say_end_of_long(&run);
@@ -400,6 +422,7 @@ static int run_exits(struct options *options)
 	if (err == -EPIPE)
 		err = 0;
 	child_has_ended(&run.child);
+	chosen_release(&run.other);
 	child_release(&run.child);
 	run_close(&run.run);
 	return err ? say_failure(err, &error) : run.child.status;
@@ -410,7 +433,7 @@ const struct command exits_command = {
 	.help = "count and time VM exits by thread and reason",
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS | -- COMMAND [ARGUMENT]...]\n"
 		 "Counts and times VM exits by thread and reason, for SECONDS, while COMMAND\n"
-		 "runs, until Ctrl-C, or until the guest of -p, -g, -t or -T ends, and prints\n"
+		 "runs, until Ctrl-C, or until the guest of -p, -t or -T ends, and prints\n"
 		 "them. Percentiles are interpolated within a power of two, so at most a factor\n"
 		 "of 2 off.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage; of COMMAND, if there is one.\n"

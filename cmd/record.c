@@ -42,6 +42,7 @@ struct run {
 	struct thread_log thread_log;
 	pid_t *tids;
 	size_t nr_tids;
+	bool has_guest; /* the guest of -g or -p was there, at the start or later */
 	struct ring *ring;
 	struct output target; /* of the output */
 	int output;
@@ -125,7 +126,29 @@ static int find_guests(struct run *run, struct error *error)
 		return options->ring.sched ? add_all_tids(run, error) : 0;
 	err = guests_advise(guest_log_find(run->guest_log, options->guest, options->pid, &pid,
 					   error), error, "use -p PID");
+	if (err == -ENOENT && options->guest && options->command) /* which may begin it */
+		return 0;
+	run->has_guest = !err;
 	return err ? err : add_tids(run, pid);
+}
+
+/* Another guest may get the name while it records. */
+static int follow_guest(struct run *run, struct error *error)
+{
+	const struct guest *guest;
+	struct error news = { "" };
+	int err = 0;
+
+	while (!err && run->options->guest && (guest = guest_log_next(run->guest_log))) {
+		run->has_guest = true;
+		run->nr_tids = 0;
+		if (add_tids(run, guest->pid) < 0) /* it has ended already */
+			continue;
+		err = ring_add_tids(run->ring, run->tids, run->nr_tids, error);
+		error_set(&news, 0, "%s runs as pid %d", guest->name, (int)guest->pid);
+		say(news.text);
+	}
+	return err;
 }
 
 /* ---- the loop ---- */
@@ -190,7 +213,7 @@ static int wait_ms(const struct run *run)
 
 static int loop(struct run *run, struct error *error)
 {
-	uint64_t next_ns = 0;
+	uint64_t next_ns = 0, look_ms = run->options->guest ? DRAIN_MS : LOOK_MS;
 	size_t nr;
 	struct pollfd *fds;
 	int err = 0;
@@ -206,7 +229,9 @@ static int loop(struct run *run, struct error *error)
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
 			look_at_guests(run, NULL); /* names only */
-			next_ns = clock_now_ns() + LOOK_MS * 1000000ull;
+			if (!err)
+				err = follow_guest(run, error);
+			next_ns = clock_now_ns() + look_ms * 1000000ull;
 		}
 	}
 	if (run->is_on_terminal)
@@ -268,14 +293,19 @@ static int ring_open(struct run *run, struct error *error)
 	return err;
 }
 
-/* With --sched the command's threads, which may be a guest's, are recorded beside the guests'. */
+/*
+ * The command's threads, which may be a guest's, are recorded beside the guests' with --sched, and
+ * if the guest of -g is not there yet.
+ */
 static int command_new(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
+	bool is_guest_there = run->nr_tids;
 	int err = child_new(&run->child, run->command, &run->old_mask, error);
 
 	run->command_pid = run->child.pid;
-	if (err || !options->ring.sched || options->guest || options->pid)
+	if (err || (is_guest_there && (options->guest || options->pid)) ||
+	    !(options->ring.sched || options->guest))
 		return err;
 	return add_tids(run, run->child.pid);
 }
@@ -342,6 +372,27 @@ static const char *remedy(int err)
 	return "";
 }
 
+/* The guest of -g may not have come; or it was too brief to be seen, and left events. */
+static int check_name(const struct run *run, struct error *error)
+{
+	const char *name = run->options->guest;
+	const struct logged_guest *guest;
+	struct ring_counts counts;
+
+	if (!name || run->has_guest)
+		return 0;
+	for (size_t i = 0; (guest = guest_log_at(run->guest_log, i)); i++) {
+		if (strcmp(guest->name, name) == 0)
+			return 0;
+	}
+	ring_count(run->ring, &counts);
+	if (!counts.read || run->options->ring.sched) /* which records the command itself */
+		return error_set(error, -ENOENT, "no guest named \"%s\" began", name);
+	fprintf(stderr, "kvmtop: no guest named \"%s\" was seen: the file has what the command "
+		"began\n", name);
+	return 0;
+}
+
 /* Writes what was recorded, also when an error ended the recording. */
 static int finish(struct run *run, struct error *error)
 {
@@ -361,6 +412,9 @@ static int finish(struct run *run, struct error *error)
 		guest_log_add_command(run->guest_log, run->command_pid, run->command,
 				      &run->thread_log);
 	guest_log_add_threads(run->guest_log, &run->thread_log);
+	err = check_name(run, error);
+	if (err)
+		return err;
 	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &reason);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)

@@ -58,6 +58,86 @@ int run_signals(struct run *run, bool to_file, bool has_screen)
 	return run->signals < 0 ? -errno : 0;
 }
 
+/* ---- the guests of -g and -p ---- */
+
+static void add_chosen(struct chosen *chosen, uint32_t guest)
+{
+	array_grow(&chosen->guests, &chosen->room, chosen->nr + 1);
+	chosen->guests[chosen->nr++] = (struct vcpu_key){ guest, VCPU_ANY };
+}
+
+int chosen_init(struct chosen *chosen, const struct guests *guests, const char *name, pid_t pid,
+		bool may_come, struct error *error)
+{
+	int err = guest_choice_begin(&chosen->choice, name, pid, guests, error);
+
+	if (!err)
+		add_chosen(chosen, chosen->choice.id);
+	return err == -ENOENT && may_come ? 0 : err;
+}
+
+bool chosen_is_there(const struct chosen *chosen, const struct guests *guests)
+{
+	size_t i = 0;
+
+	while (i < chosen->nr && !guests_by_id(guests, chosen->guests[i].guest))
+		i++;
+	return i < chosen->nr;
+}
+
+bool chosen_follow(struct chosen *chosen, const struct guests *guests)
+{
+	size_t nr = chosen->nr;
+	const struct guest *guest;
+
+	while ((guest = guest_choice_next(&chosen->choice, guests))) {
+		const char *how = !chosen->nr ? "has begun" :
+				  chosen_is_there(chosen, guests) ? "has begun once more" :
+								    "is back";
+		struct error news = { "" };
+
+		error_set(&news, 0, "%s %s as pid %d", guest->name, how, (int)guest->pid);
+		say(news.text);
+		add_chosen(chosen, guest->id);
+	}
+	return chosen->nr > nr;
+}
+
+void chosen_ask(const struct chosen *chosen, struct query *query)
+{
+	/* No guest yet: no key of the guests that have been forgotten has a vCPU. */
+	static const struct vcpu_key none = { STATS_ENDED, 0 };
+	bool is_one = chosen->nr == 1;
+
+	query->is_by_name = chosen->choice.word[0];
+	query->guest = is_one ? chosen->guests[0].guest : GUEST_ALL;
+	query->only = is_one ? NULL : chosen->nr ? chosen->guests : &none;
+	query->nr_only = is_one ? 0 : chosen->nr ? chosen->nr : 1;
+}
+
+void chosen_release(struct chosen *chosen)
+{
+	free(chosen->guests);
+	*chosen = (struct chosen){ .nr = 0 };
+}
+
+bool run_begins_anew(const struct run *run)
+{
+	struct query other = run->query;
+
+	other.guest = UINT32_MAX;
+	return monitor_begins_anew(run->monitor, &other);
+}
+
+static int add_guests(struct run *run, struct error *error)
+{
+	if (!run->query.is_by_name || run_begins_anew(run) ||
+	    !chosen_follow(&run->chosen, monitor_facts(run->monitor)->guests))
+		return 0;
+	chosen_ask(&run->chosen, &run->query);
+	return monitor_want(run->monitor, &run->query, error);
+}
+
 /* ---- from the machine to the first sample ---- */
 
 static int demo_begin(struct run *run, struct error *error)
@@ -81,12 +161,14 @@ int run_choose(struct run *run, struct error *error)
 		err = monitor_find_guests(run->monitor, is_chosen ? error : &(struct error){ "" });
 	if (!is_chosen)
 		return 0;
-	guest_choice_init(&run->choice, options->guest, options->pid);
 	if (!err)
-		err = guests_advise(guest_choice_now(&run->choice,
-						     monitor_facts(run->monitor)->guests, error),
+		err = guests_advise(chosen_init(&run->chosen, monitor_facts(run->monitor)->guests,
+						options->guest, options->pid, false, error),
 				    error, "use -p PID");
-	run->query.guest = run->choice.id;
+	guest_choice_init(&run->choice, options->guest, options->pid);
+	run->query.guest = run->choice.id = run->chosen.choice.id;
+	if (!err && options->mode != MODE_SCREEN)
+		chosen_ask(&run->chosen, &run->query);
 	return err;
 }
 
@@ -155,6 +237,7 @@ void run_close(struct run *run)
 	view_release(&run->view);
 	field_set_release(&run->query.open);
 	query_parts_release(&run->parts);
+	chosen_release(&run->chosen);
 	free(run->names);
 	if (run->signals >= 0)
 		close(run->signals);
@@ -193,7 +276,7 @@ int run_sample(struct run *run, struct error *error)
 	warn(run);
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
 	if (monitor_is_live(run->monitor))
-		return 0;
+		return add_guests(run, error);
 	return error_set(error, -EIO,
 			 "nothing can be counted any more: kvmtop --list-providers says "
 			 "why");
@@ -258,10 +341,11 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 
 static void follow_guest(struct run *run)
 {
-	const struct guest *guest =
-		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
+	const struct guest *guest = NULL;
 	struct error news = { "" };
 
+	if (run_begins_anew(run))
+		guest = guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
 	if (!guest)
 		return;
 	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,

@@ -81,6 +81,33 @@ int query_of_recording(const struct options *options, const struct guests *guest
 
 #define HEAD_SIZE (GUEST_NAME_SIZE + 64)
 
+/*
+ * The guests of -g: all that bear the name since the start, one after the other or at once; or the
+ * one of -p. Zero-initialised is none.
+ */
+struct chosen {
+	struct guest_choice choice;
+	struct vcpu_key *guests;
+	size_t nr, room;
+};
+
+/*
+ * Chooses by name or, with name NULL, by pid. may_come: there need not be a guest of the name yet.
+ * 0, or as guests_choose() with error.
+ */
+int chosen_init(struct chosen *chosen, const struct guests *guests, const char *name, pid_t pid,
+		bool may_come, struct error *error);
+
+/* Adds the guests that bear the name since the latest call, and says so. Whether there are any. */
+bool chosen_follow(struct chosen *chosen, const struct guests *guests);
+
+/* Whether one of them runs. */
+bool chosen_is_there(const struct chosen *chosen, const struct guests *guests);
+
+/* Makes the query one of the chosen guests, for as long as no guest is added. */
+void chosen_ask(const struct chosen *chosen, struct query *query);
+void chosen_release(struct chosen *chosen);
+
 /* How a run writes its views. */
 struct run_lines {
 	struct lines_config config;
@@ -99,7 +126,8 @@ struct run {
 	struct monitor *monitor; /* the source's, or one that plays a part of it */
 	struct query query;
 	struct query_parts parts; /* of the query */
-	struct guest_choice choice; /* of -g and -p */
+	struct guest_choice choice; /* of -g and -p: of a screen, and where counts begin anew */
+	struct chosen chosen;	    /* the same, of everything else */
 	struct view view;
 	struct run_lines lines;
 	pid_t demo;
@@ -138,8 +166,15 @@ void run_close(struct run *run);
 /* Waits until all events are open or a signal comes, at most 10 seconds. */
 void run_wait_open(const struct run *run);
 
-/* Takes a sample and prints new notices. 0, or -errno with error when nothing can be counted. */
+/*
+ * Takes a sample and prints new notices. A guest that has the name of -g since then is added to what
+ * the query asks for, unless counts would begin anew. 0, or -errno with error when nothing can be
+ * counted.
+ */
 int run_sample(struct run *run, struct error *error);
+
+/* Whether another guest of the name has no counts yet: events are of one guest at a time. */
+bool run_begins_anew(const struct run *run);
 
 /* What ended a wait. */
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
@@ -156,8 +191,9 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 
 /*
  * Samples for the seconds of the options: when all events are open, and nr times after that, the
- * last time also after a signal. Says it if the guest has restarted meanwhile: then the query is of
- * the one that has the name now, as only there can the user act. 0, or -errno with error.
+ * last time also after a signal. Where counts begin anew for another guest and the chosen one has
+ * restarted, the query is of the one that has the name now, and a message says so. 0, or -errno with
+ * error.
  */
 int run_seconds(struct run *run, unsigned long nr, struct error *error);
 

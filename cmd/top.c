@@ -128,17 +128,19 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *err
 }
 
 /*
- * Goes on with the guest that has the name now. It is printed from the next sample on: this
- * sample has the last counts of the guest before it.
+ * Goes on with the guest that has the name now, where that begins to count anew. It is printed from
+ * the next sample on: this sample has the last counts of the guest before it.
  */
 static int follow_guest(struct top *top, struct error *error)
 {
 	const struct guests *guests = monitor_facts(top->run.monitor)->guests;
-	const struct guest *guest = guest_choice_follow(&top->run.choice, guests);
+	const struct guest *guest = NULL;
 	struct error news = { "" };
 	uint64_t time_ns;
 	int err;
 
+	if (top->run.query.is_by_name && run_begins_anew(&top->run))
+		guest = guest_choice_follow(&top->run.choice, guests);
 	if (!guest)
 		return 0;
 	error_set(&news, 0, "%s is back as pid %d: counting anew", guest->name, (int)guest->pid);

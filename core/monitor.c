@@ -174,10 +174,13 @@ void monitor_close(struct monitor *monitor)
 	free(monitor);
 }
 
-static enum want_scope scope_of(const struct query *query)
+/* The next guest of a name has its counts from its start on if each guest is counted apart. */
+static enum want_scope scope_of(const struct query *query, bool has_events)
 {
-	if (query->guest != GUEST_ALL)
+	if (query->guest != GUEST_ALL && (has_events || !query->is_by_name))
 		return WANT_GUEST;
+	if (query->is_by_name)
+		return WANT_EACH;
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
@@ -229,7 +232,7 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 		return true;
 	/* Exits are always counted for each guest; events as a query asks for them. */
 	return has_events && !counts_each(monitor) &&
-	       (want->guest != query->guest || want->scope != scope_of(query));
+	       (want->guest != query->guest || want->scope != scope_of(query, true));
 }
 
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query)
@@ -269,6 +272,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	is_new = begins_anew(monitor, query, &monitor->needed);
 	monitor->has_own_events = field_set_has_use(&monitor->needed, monitor->fields, USE_EVENT);
 	field_set_copy(&monitor->want.fields, &monitor->needed);
+	for (size_t i = 0; query->is_by_name && i < query->nr_only; i++)
+		guests_keep(monitor->guests, query->only[i].guest);
 	if (monitor->config.counts_all)
 		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
@@ -284,8 +289,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	}
 	/* Events that no query asked for go on as they are. */
 	if (!counts_each(monitor) && (monitor->has_own_events || !monitor->config.counts_all)) {
-		monitor->want.guest = query->guest;
-		monitor->want.scope = scope_of(query);
+		monitor->want.scope = scope_of(query, monitor->has_own_events);
+		monitor->want.guest = monitor->want.scope == WANT_GUEST ? query->guest : GUEST_ALL;
 	}
 	monitor->has_want = true;
 	monitor->is_answered = false;

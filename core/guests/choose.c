@@ -300,6 +300,38 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
 	return guest;
 }
 
+int guest_choice_begin(struct guest_choice *choice, const char *name, pid_t pid,
+		       const struct guests *guests, struct error *error)
+{
+	size_t nr = guests_count(guests);
+
+	guest_choice_init(choice, name, pid);
+	if (nr)
+		choice->newest = guests_at(guests, nr - 1)->id;
+	return guest_choice_now(choice, guests, error);
+}
+
+/* Whether it is the oldest so far of the guests that came after the choice and bear its name. */
+static bool is_next(const struct guest_choice *choice, const struct guest *guest,
+		    const struct guest *next)
+{
+	return guest->id > choice->newest && (!next || guest->id < next->id) &&
+	       guest_is_called(guest, choice->word);
+}
+
+const struct guest *guest_choice_next(struct guest_choice *choice, const struct guests *guests)
+{
+	const struct guest *next = NULL, *guest;
+
+	for (size_t i = 0; choice->word[0] && (guest = guests_at(guests, i)); i++)
+		next = is_next(choice, guest, next) ? guest : next;
+	for (size_t i = 0; choice->word[0] && (guest = guests_ended_at(guests, i)); i++)
+		next = is_next(choice, guest, next) ? guest : next;
+	if (next)
+		choice->id = choice->newest = next->id;
+	return next;
+}
+
 /* The latest that ended. */
 static const struct guest *find_ended(const struct guest_choice *choice,
 				      const struct guests *guests)

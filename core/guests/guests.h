@@ -78,6 +78,8 @@ const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
 /* The same, and the latest GUESTS_ENDED guests that have ended, for ten minutes. */
 const struct guest *guests_find(const struct guests *guests, uint32_t id);
 #define GUESTS_ENDED 64
+/* This one is not forgotten when it has ended, unless GUESTS_ENDED others are kept, too. */
+void guests_keep(struct guests *guests, uint32_t id);
 /* In order of their end; NULL past the last one. */
 const struct guest *guests_ended_at(const struct guests *guests, size_t i);
 /* By the process's pid or the tid of any of its threads. */
@@ -184,6 +186,16 @@ void guest_choice_point(struct guest_choice *choice, const struct guests *guests
  * ended. NULL: it is still the same.
  */
 const struct guest *guest_choice_follow(struct guest_choice *choice, const struct guests *guests);
+
+/*
+ * Begins a choice of all guests that bear the name from now on, one after the other or at once:
+ * chooses the one that is there, as guests_choose(). If there is none, it may come.
+ */
+int guest_choice_begin(struct guest_choice *choice, const char *name, pid_t pid,
+		       const struct guests *guests, struct error *error);
+
+/* The next guest that came since and bears the name; it may have ended. NULL: there is none. */
+const struct guest *guest_choice_next(struct guest_choice *choice, const struct guests *guests);
 
 /*
  * Chooses one of the inventory of a moment of the past: the same guest while it was there, else

@@ -120,19 +120,39 @@ struct guest_entry *guest_list_by_pid(const struct guests *guests, pid_t pid)
 	return entry && entry->guest.pid == pid ? entry : NULL;
 }
 
-/* Forgets the guest that ended first. */
-static void forget_first(struct guests *guests)
+static void forget_ended(struct guests *guests, size_t i)
 {
-	entry_free(guests, guests->ended[0]);
-	memmove(guests->ended, guests->ended + 1,
-		--guests->nr_ended * sizeof(struct guest_entry *));
+	entry_free(guests, guests->ended[i]);
+	memmove(guests->ended + i, guests->ended + i + 1,
+		(--guests->nr_ended - i) * sizeof(struct guest_entry *));
 	guests->generation++;
+}
+
+/* The guest that ended first, of those that need not be kept; nr_ended: there is none. */
+static size_t first_ended(const struct guests *guests)
+{
+	size_t i = 0;
+
+	while (i < guests->nr_ended && guests->ended[i]->is_kept)
+		i++;
+	return i;
 }
 
 void guest_list_forget(struct guests *guests, uint64_t time_ns)
 {
-	while (guests->nr_ended && guests->ended[0]->ended_ns <= time_ns)
-		forget_first(guests);
+	size_t i;
+
+	while ((i = first_ended(guests)) < guests->nr_ended &&
+	       guests->ended[i]->ended_ns <= time_ns)
+		forget_ended(guests, i);
+}
+
+void guests_keep(struct guests *guests, uint32_t id)
+{
+	for (size_t i = 0; i < guests->nr; i++)
+		guests->entries[i]->is_kept |= guests->entries[i]->guest.id == id;
+	for (size_t i = 0; i < guests->nr_ended; i++)
+		guests->ended[i]->is_kept |= guests->ended[i]->guest.id == id;
 }
 
 /* Keeps what is known of a guest that has ended, in place of the one that ended first. */
@@ -140,7 +160,7 @@ static void keep_ended(struct guests *guests, struct guest_entry *entry)
 {
 	entry->guest.has_ended = true;
 	if (guests->nr_ended == GUESTS_ENDED)
-		forget_first(guests);
+		forget_ended(guests, first_ended(guests) % GUESTS_ENDED);
 	guests->ended[guests->nr_ended++] = entry;
 	guests->generation++;
 }

@@ -30,6 +30,7 @@ struct guest_entry {
 	uint64_t report; /* the number of the latest */
 	bool is_given; /* guests_add() added it */
 	uint64_t ended_ns; /* when its end was noticed */
+	bool is_kept; /* see guests_keep() */
 };
 
 struct guests {

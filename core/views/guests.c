@@ -119,7 +119,7 @@ void guests_build(struct view *view, const struct query *query, const struct fac
 		rollup_expect(sums, guest->id, -1);
 	rollup(sums, facts);
 	owners_look_for_zeros(sums, query, facts, &of);
-	of.total = rollup_total(sums, GUEST_ALL);
+	of.total = rollup_total(sums, &(struct keys){ .guest = GUEST_ALL });
 	for (size_t i = 0; i < sums->nr_owners; i++) {
 		struct owner *owner = &sums->owners[i];
 		bool is_here = guests_by_id(facts->guests, owner->key.guest);

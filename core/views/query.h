@@ -27,6 +27,7 @@ struct query {
 	uint32_t cpu;
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
+	bool is_by_name;	      /* guests that get the guest's name later are meant, too */
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
 	uint32_t stack_hz;	      /* of view_where and view_why: see struct want, */

@@ -8,7 +8,10 @@
 bool keys_list(const struct keys *keys, const struct key *key)
 {
 	for (size_t i = 0; i < keys->nr_only; i++) {
-		if (keys->only[i].guest == key->guest && keys->only[i].vcpu == key->vcpu)
+		const struct vcpu_key *only = &keys->only[i];
+
+		if (only->guest == key->guest &&
+		    (only->vcpu == VCPU_ANY || only->vcpu == key->vcpu))
 			return true;
 	}
 	return false;
@@ -430,14 +433,14 @@ struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t v
 	return bsearch(&wanted, rollup->owners, rollup->nr_owners, sizeof(wanted), compare_owners);
 }
 
-uint64_t rollup_total(const struct rollup *rollup, uint32_t guest)
+uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys)
 {
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < rollup->nr_owners; i++) {
 		const struct owner *owner = &rollup->owners[i];
 
-		if (owner->key.guest != GUEST_NONE && (!guest || owner->key.guest == guest))
+		if (owner->key.guest != GUEST_NONE && keys_have(keys, &owner->key))
 			total += owner->exits.total;
 	}
 	return total;

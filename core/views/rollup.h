@@ -20,7 +20,9 @@ enum {
 	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
 };
 
-/* One vCPU of a guest. */
+#define VCPU_ANY INT32_MIN
+
+/* One vCPU of a guest; VCPU_ANY: all of the guest. */
 struct vcpu_key {
 	uint32_t guest;
 	int32_t vcpu;
@@ -135,8 +137,8 @@ void rollup_release(struct rollup *rollup);
 
 /* Of a roll-up without groups; NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
-/* How many exits the owners of one guest, or of all with GUEST_ALL, had since the start. */
-uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
+/* How many exits the owners that are guests, or of guests, with these keys had since the start. */
+uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
 /* Adds the parts and exits of one owner to another. */
 void owner_join(struct owner *owner, const struct owner *more);
 /* Adds the numbers of one group to another, but for its percentiles. */

@@ -74,6 +74,15 @@ static bool is_shown(const struct query *query, const struct facts *facts,
 		guest_vcpu(guests_by_id(facts->guests, key->guest), key->vcpu));
 }
 
+/* The exits of the guests that the query asks for, of whose vCPUs it may ask for one. */
+static uint64_t total_of_guests(const struct rollup *sums, const struct query *query)
+{
+	struct keys keys = query_keys(query);
+
+	keys.has_vcpu = false;
+	return rollup_total(sums, &keys);
+}
+
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct rollup *sums = &view->sums;
@@ -94,7 +103,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	}
 	rollup(sums, facts);
 	owners_look_for_zeros(sums, query, facts, &of);
-	of.total = rollup_total(sums, query->guest);
+	of.total = total_of_guests(sums, query);
 	for (size_t i = 0; i < sums->nr_owners; i++) {
 		if (is_shown(query, facts, &sums->owners[i]))
 			owners_add_row(view, &sums->owners[i], &of);
@@ -114,7 +123,7 @@ static void finish(struct view *view, const struct query *query, const struct fa
 		view->note = "The filter matches no exit so far.";
 	else if (facts_lack(facts, NEED_VCPU_EXITS))
 		view->note = facts_lack(facts, NEED_VCPU_EXITS);
-	else if (!rollup_total(&view->sums, query->guest) && exits_note(facts))
+	else if (!total_of_guests(&view->sums, query) && exits_note(facts))
 		view->note = exits_note(facts);
 }
 

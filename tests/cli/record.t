@@ -120,6 +120,23 @@ if has_trace_cmd; then
 		"the file says which clock"
 fi
 
+# Whoever has the name while it records. Guests of a command are recorded from their start.
+name=back$$
+guest $name --pio $PIO
+recording -g $name -e kvm_pio
+go_to_end $name
+stop "$GUEST" KILL
+rm "$TMP/$name.in"
+guest $name --pio 55
+check "-g: another guest that gets the name" wait_for 10 grep -q "$name runs as pid $GUEST" "$ERR"
+go_to_end $name
+finish
+events kvm_pio "-g: is recorded, too" $((PIO + 55))
+stop "$GUEST"
+is "$(status_of "$KVMTOP" record -o "$DAT" -e kvm_pio -g later$$ "$HELPERS/miniguest" --pio 77 \
+	--name later$$)" 0 "-g: the command may start the guest"
+events kvm_pio "-g: which is recorded" 77
+
 # ---- the file knows guests and their processes
 
 guest four --pio $PIO

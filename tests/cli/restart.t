@@ -58,7 +58,17 @@ over_restart() {
 	stop "$t_kvmtop"
 }
 
-said="kvmtop: web1 is back as pid 212: counting anew"
+said="kvmtop: web1 is back as pid 212"
+
+# of_json NAME KEY: the sum of all numbers of the key in the last record.
+of_json() {
+	tail -n 1 "$TMP/$1" | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# deltas NAME: the sum of all deltas of all records.
+deltas() {
+	grep -o '"delta":[0-9]*' "$TMP/$1" | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+}
 
 # ---- logs
 
@@ -66,9 +76,10 @@ over_restart log -l --json --view exits -g web1
 is "$(cat "$TMP/log.err")" "$said" "a log of exits says once that the guest has another pid"
 like "$(tail -n 1 "$TMP/log")" '"delta":[1-9]' "and has its exits,"
 like "$(head -n 1 "$TMP/log")" '"delta":[1-9]' "as before"
+is "$(deltas log)" "$(of_json log total)" "the total is the sum of the deltas of both lives"
 
 over_restart events -l -c -g web1 -f kvm_entry
-is "$(cat "$TMP/events.err")" "$said" "a log of events says it, too"
+is "$(cat "$TMP/events.err")" "$said: counting anew" "a log of events begins anew, and says so"
 like "$(tail -n 1 "$TMP/events")" ',[1-9][0-9]*$' "and has its events"
 
 over_restart guests -l --json --view guests -g web1
@@ -78,6 +89,48 @@ like "$(tail -n 1 "$TMP/guests")" '"pid":212.*"delta":[1-9]' "a log of guests ha
 over_restart pid -l --json --view guests -p 112
 is "$(cat "$TMP/pid.err")" "" "a guest that was chosen by its pid is not followed"
 unlike "$(cat "$TMP/pid")" '"pid":212' "and no other is shown in its place"
+
+# ---- commands
+
+# life_of COMMAND OPTION...: its rows in $TMP/out over the two lives of web1, until it is stopped.
+life_of() {
+	machine
+	spawn "$KVMTOP" "$@" --sysroot "$TMP/amd" --json -g web1 60 >"$TMP/out" 2>"$TMP/err"
+	t_kvmtop=$SPAWNED
+	wait_for 20 is_sampling "$t_kvmtop"
+	sleep 1.5 # the captured machine has no counts between two samples
+	die
+	sleep 1.2
+	back
+	wait_for 20 grep -q 'is back' "$TMP/err"
+	sleep 1.2
+	stop "$t_kvmtop"
+}
+
+life_of exits
+is "$(cat "$TMP/err")" "kvmtop: web1 has ended; a guest that gets the name is counted, too
+$said" "exits goes on after the end of a guest, and says so"
+like "$(cat "$TMP/out")" '"pid":112,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
+	"it has the first life"
+like "$(cat "$TMP/out")" '"pid":212,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
+	"and the second"
+
+# With a command, the guest may come while it runs.
+machine
+die
+cat >"$TMP/begin" <<'EOF'
+sleep 1.2
+mv "$TMP/web1-kvm" "$TMP/amd/sys/kernel/debug/kvm/112-10"
+mv "$TMP/web1" "$TMP/amd/proc/112"
+sleep 2.5
+EOF
+is "$(status_of "$KVMTOP" exits --sysroot "$TMP/amd" --json -g web1 -- sh "$TMP/begin")" 0 \
+	"exits -g NAME -- COMMAND: the command may begin the guest"
+is "$(cat "$TMP/err")" "kvmtop: web1 has begun as pid 112" "which is said"
+like "$(cat "$TMP/out")" '"pid":112,[^}]*"guest":"web1",[^}]*"total":[1-9]' "it is counted"
+unlike "$(cat "$TMP/out")" '"guest":"db1"' "and no other guest is"
+is "$(status_of "$KVMTOP" exits --sysroot "$TMP/amd" -g web7 -- true)" 1 "or none comes"
+is "$(cat "$TMP/err")" 'kvmtop: no guest named "web7" began' "which is an error"
 
 # ---- a history of both lives
 

@@ -125,6 +125,7 @@ void thread_log_drain(struct thread_log *log)
 
 struct guest_log {
 	struct guests *inventory;
+	struct guest_choice choice; /* what guest_log_find() found */
 	uint64_t generation;
 	struct logged_guest *list;
 	size_t nr, room;
@@ -281,13 +282,17 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)
 	return i < log->nr ? &log->list[i] : NULL;
 }
 
-int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct error *error)
+int guest_log_find(struct guest_log *log, const char *name, pid_t pid, pid_t *ret_pid,
+		   struct error *error)
 {
-	const struct guest *guest = NULL;
-	int err = guests_choose(log->inventory, name, pid, &guest, error);
+	int err = guest_choice_begin(&log->choice, name, pid, log->inventory, error);
 
 	if (!err)
-		*ret_pid = guest->pid;
+		*ret_pid = guests_by_id(log->inventory, log->choice.id)->pid;
 	return err;
+}
+
+const struct guest *guest_log_next(struct guest_log *log)
+{
+	return guest_choice_next(&log->choice, log->inventory);
 }

@@ -97,16 +97,13 @@ static int set_size(struct ring *ring, unsigned long kib, struct error *error)
 			 kib);
 }
 
-static int set_tids(struct ring *ring, const struct ring_config *config, struct error *error)
+int ring_add_tids(struct ring *ring, const pid_t *tids, size_t nr, struct error *error)
 {
 	char text[32];
 	int err = 0;
 
-	/* Later children of the guest's threads belong to the guest, too. */
-	if (config->nr_tids)
-		tracefs_option_enable(ring->instance, TRACEFS_OPTION_EVENT_FORK);
-	for (size_t i = 0; !err && i < config->nr_tids; i++) {
-		snprintf(text, sizeof(text), "%d", (int)config->tids[i]);
+	for (size_t i = 0; !err && i < nr; i++) {
+		snprintf(text, sizeof(text), "%d", (int)tids[i]);
 		errno = 0;
 		if (tracefs_instance_file_append(ring->instance, "set_event_pid", text) < 0)
 			err = error_set(error, errno ? -errno : -EIO, "set_event_pid: %s",
@@ -125,7 +122,10 @@ static int settings(struct ring *ring, const struct ring_config *config, struct 
 		err = set_clock(ring, config->clock, error);
 	if (!err && config->kib)
 		err = set_size(ring, config->kib, error);
-	return err ? err : set_tids(ring, config, error);
+	/* Later children of the guest's threads belong to the guest, too. */
+	if (config->nr_tids)
+		tracefs_option_enable(ring->instance, TRACEFS_OPTION_EVENT_FORK);
+	return err ? err : ring_add_tids(ring, config->tids, config->nr_tids, error);
 }
 
 /* ---- events ---- */

@@ -99,6 +99,9 @@ int ring_new(const struct ring_config *config, struct ring **ret_ring, struct er
 /* Removes the instance. Takes NULL. */
 void ring_free(struct ring *ring);
 
+/* Records these threads, too, where not all are recorded. 0, or -errno with error. */
+int ring_add_tids(struct ring *ring, const pid_t *tids, size_t nr, struct error *error);
+
 int ring_begin(struct ring *ring, struct error *error);
 void ring_end(struct ring *ring);
 
@@ -213,7 +216,10 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
  * The process of the guest with this name, or, if name is NULL, with this pid. Returns 0, or -errno
  * with error.
  */
-int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct error *error);
+int guest_log_find(struct guest_log *log, const char *name, pid_t pid, pid_t *ret_pid,
+		   struct error *error);
+
+/* The next guest with the name of guest_log_find() that came since; NULL: there is none. */
+const struct guest *guest_log_next(struct guest_log *log);
 
 #endif

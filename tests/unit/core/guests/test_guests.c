@@ -919,6 +919,29 @@ static void test_ended_guests_are_remembered(void **state)
 	assert_null(guests_ended_at(box->guests, GUESTS_ENDED));
 }
 
+/* A life of a name that is asked for: others are forgotten, and it not. */
+static void test_a_guest_is_kept(void **state)
+{
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "one");
+	refresh(box, 0);
+	guests_keep(box->guests, 1);
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, SECOND);
+	for (int i = 0; i < 2 * GUESTS_ENDED; i++) {
+		put_vm(box, 200 + i, 50, "later");
+		refresh(box, (2 + 2 * (uint64_t)i) * SECOND);
+		drop(box, "/proc/%d", 200 + i, 0);
+		refresh(box, (3 + 2 * (uint64_t)i) * SECOND);
+	}
+	assert_non_null(guests_find(box->guests, 1));
+	assert_null(guests_find(box->guests, 2));
+	refresh(box, 5000 * SECOND);
+	assert_non_null(guests_find(box->guests, 1));
+	assert_null(guests_ended_at(box->guests, 1));
+}
+
 /* The main thread runs the vCPU until another thread is known to, and not again after its end. */
 static void test_main_thread_is_a_guess(void **state)
 {
@@ -1565,6 +1588,32 @@ static void test_name_means_who_bears_it(void **state)
 	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 300);
 }
 
+static void test_all_that_bear_a_name(void **state)
+{
+	struct box *box = *state;
+	struct guest_choice choice;
+
+	put_vm(box, 50, 50, "qemu-kvm");
+	refresh(box, 0);
+	assert_int_equal(guest_choice_begin(&choice, "web1", 0, box->guests, &box->error), -ENOENT);
+	assert_null(guest_choice_next(&choice, box->guests));
+	put_vm(box, 100, 50, "qemu-kvm");
+	ARGS(box, 100, "qemu-kvm\0-name\0web1");
+	refresh(box, SECOND);
+	assert_int_equal(guest_choice_next(&choice, box->guests)->pid, 100);
+	assert_null(guest_choice_next(&choice, box->guests));
+	/* Two between two looks, one of which has ended; one beside it. */
+	restart(box, 100, 200, 2 * SECOND);
+	restart(box, 200, 300, 3 * SECOND);
+	put_vm(box, 400, 50, "qemu-kvm");
+	ARGS(box, 400, "qemu-kvm\0-name\0web1");
+	refresh(box, 4 * SECOND);
+	assert_int_equal(guest_choice_next(&choice, box->guests)->pid, 200);
+	assert_int_equal(guest_choice_next(&choice, box->guests)->pid, 300);
+	assert_int_equal(guest_choice_next(&choice, box->guests)->pid, 400);
+	assert_null(guest_choice_next(&choice, box->guests));
+}
+
 static void test_pid_means_that_process(void **state)
 {
 	struct box *box = *state;
@@ -2038,6 +2087,7 @@ UNIT(test_guests)
 		BOXED(test_vm_made_anew),
 		BOXED(test_pid_reused),
 		BOXED(test_ended_guests_are_remembered),
+		BOXED(test_a_guest_is_kept),
 		BOXED(test_main_thread_is_a_guess),
 		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
@@ -2057,6 +2107,7 @@ UNIT(test_guests)
 		BOXED(test_by_name_with_many),
 		BOXED(test_by_long_name),
 		BOXED(test_name_means_who_bears_it),
+		BOXED(test_all_that_bear_a_name),
 		BOXED(test_pid_means_that_process),
 		BOXED(test_pointed_at),
 		BOXED(test_of_a_moment),
