@@ -248,6 +248,29 @@ stop "$LOG"
 is "$(read_who sum who-ends "$TMP/ends.before" "$TMP/ends.after" | sort -u)" good \
 	"what vCPUs waited that have ended is kept"
 
+# ---- a guest that is started again: a name means whoever bears it
+
+busy
+pinned who-back --cpuid 20000 --rounds 0
+lives=$GUEST
+begin_who -g who-back
+go who-back
+wait_for 60 has_waited "$GUEST" 1000 # of its last interval nothing is known
+stop "$GUEST" KILL
+rm "$TMP/who-back.in"
+pinned who-back --cpuid 20000 --rounds 0
+lives="$lives $GUEST"
+go who-back
+wait_for 60 has_waited "$GUEST" 1000 # it is measured from the sample on that finds it
+stop "$who"
+is "$(cat "$TMP/who.err")" "kvmtop: who-back is back as pid $GUEST" "a guest is back"
+for pid in $lives; do
+	like "$(sed 's/{"ran"/\n&/g' "$TMP/who.json" | grep '"kind":"process","owner":"sh"')" \
+		"\"guest\":\"who-back\",.*\"pid\":$pid[,}]" "the waits of process $pid are there"
+done
+stop "$GUEST" KILL
+stop "$BUSY"
+
 # ---- a vCPU that moves, and one that is stopped
 
 guest who-moves --cpuid 20000 --rounds 0
