@@ -299,7 +299,7 @@ static const struct option_rule rules[] = {
 	{ false, EXITS, "diff", "vcpu alltids sort", "it compares all of two guests" },
 	{ false, REPORT, "diff", "view", NULL },
 	{ true, TOP, "diff", "from to", "they are the span that is compared" },
-	{ false, TOP, "diff", "once log output at", "it has a format of its own" },
+	{ false, TOP, "diff", "log output at", "it has a format of its own" },
 	{ false, 0, "at", "from to", "it is one moment" },
 	{ false, 0, "acrn", "json diff by event view", NULL },
 	{ false, 0, "view", "by", NULL },

@@ -10,11 +10,13 @@
 #include "core/views/view.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */
-enum { REASON, FIRST = 3 };
+enum { REASON, GUEST, FIRST = 3 };
 enum { OTHER, THIS, CHANGE, PARTS };
 
 /* The columns that are compared; the total becomes a rate. */
 static const enum column_id compared[] = { COL_TOTAL, COL_AVERAGE, COL_P99, COL_TIME_SHARE };
+
+enum { ENDED = FIRST + PARTS * ARRAY_SIZE(compared) };
 
 static const struct column columns[] = {
 	{ COL_REASON, .width = 24, .least = 12, .is_key = true,
@@ -33,6 +35,8 @@ static const struct column columns[] = {
 	{ .id = COL_OTHER_TIME_SHARE },
 	{ COL_TIME_SHARE, .title = "Time% 2", .help = "share of the vCPUs' time in the second" },
 	{ COL_TIME_CHANGE, .rank = 1 },
+	{ COL_ENDED, .help = "1: it has ended", .is_for_machines = true, .is_marked = true,
+	  .is_of_live = true },
 	{ .id = COL_NONE },
 };
 
@@ -178,9 +182,12 @@ static struct cell number_in(const struct view_side *side, const struct view_row
 static void fill_row(struct view_row *row, const struct view_side sides[2],
 		     const struct pair *pair)
 {
-	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
+	/* The second span is the later one: what has ended in it has ended. */
+	const struct view_row *any = pair->rows[pair->rows[THIS] ? THIS : OTHER];
 
 	row->is_idle = any->is_idle;
+	if (cell_of(any, COL_GUEST)->has_ended)
+		row->cells[ENDED] = cell_count(1);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		row->cells[i] = *cell_of(any, keys[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
@@ -231,6 +238,9 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 	if (!err) {
 		ret_view->unit = sides[has_times(&sides[OTHER]) ? OTHER : THIS].unit;
 		ret_view->absent = absent_columns(sides[OTHER].view);
+		/* Nothing ends in a recording. */
+		if (sides[OTHER].path[0] || ret_view->absent & UINT64_C(1) << GUEST)
+			ret_view->absent |= UINT64_C(1) << ENDED;
 		ret_view->note = view_remark(sides[OTHER].view);
 		if (!ret_view->note)
 			ret_view->note = view_remark(sides[THIS].view);

@@ -161,6 +161,26 @@ is "$(total exits -g web1)" "$(($(total exits -p 112) + $(total exits -p 212)))"
 "$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c -p 112 >"$TMP/diff1"
 isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
 
+# Two spans: it runs in the first, and ends in the second.
+machine
+spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 -w "$TMP/ends.db" 2>"$TMP/err"
+wait_for 10 is_sampling "$SPAWNED"
+sleep 0.5
+middle=$(date +%H:%M:%S.%N | cut -c1-12)
+sleep 0.3
+die
+sleep 0.5
+stop "$SPAWNED" INT
+# ended OPTION...: the difference of the two spans, of all of the guest.
+ended() {
+	"$KVMTOP" -r "$TMP/ends.db" --diff "..$middle" --from "$middle" --view guests "$@"
+}
+like "$(ended)" '^web1 \(ended\) ' "--diff says that a guest has ended"
+like "$(ended)" '^db1 +[0-9]' "and not of another one"
+like "$(ended --json)" '"guest":"web1",[^}]*"ended":1}' "in JSON, too"
+like "$(ended --json)" '"guest":"db1",[^}]*"ended":null}' "and not of another one"
+is "$(ended -1)" "$(ended)" "-1 --diff is --diff: it prints once"
+
 # ---- a screen over the history
 
 if has_screen; then
