@@ -149,10 +149,14 @@ static int take(struct maker *maker, uint64_t offset_ns)
 
 /* ---- all of them */
 
-/* How many intervals there are. A rest of less than 1 ns is none. */
+/*
+ * How many intervals there are. A rest of less than half an interval belongs to the last one: the
+ * rates of so short a time would be the peaks of a chart. A rest of less than 1 ns is none.
+ */
 static uint32_t count_intervals(const struct recording *recording)
 {
-	double rest_ns = (double)recording->span_ns - 1, nr = ceil(rest_ns / length_ns(recording));
+	double rest_ns = (double)recording->span_ns - 1;
+	double nr = floor(rest_ns / length_ns(recording) + 0.5);
 
 	return (uint32_t)fmin(fmax(nr, 1), INTERVALS_MAX + 1);
 }

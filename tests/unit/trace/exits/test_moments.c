@@ -585,6 +585,66 @@ static void many_rows_make_long_intervals(void **state)
 	recording_release(&recording);
 }
 
+struct moments_seen {
+	uint64_t nr, latest_ns, last_length_ns;
+};
+
+static int see_moment(void *arg, const struct facts *facts, uint64_t offset_ns)
+{
+	struct moments_seen *seen = arg;
+
+	(void)facts;
+	seen->last_length_ns = offset_ns - seen->latest_ns;
+	seen->latest_ns = offset_ns;
+	seen->nr++;
+	return 0;
+}
+
+/* The moments of an exit each ms, in intervals of 100 ms. */
+static struct moments_seen moments_of_ms(uint32_t nr_ms)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct moments_seen seen = { 0 };
+	struct fields *fields = fields_new();
+	struct recording recording;
+	struct ring ring;
+
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i <= nr_ms; i++) {
+		if (i % 2)
+			put_entry(&event, 1000, 0);
+		else
+			put_exit(&event, 1000, 0, 1, 200);
+		ring_add(&ring, UINT64_C(1000000) * i, &event);
+	}
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	read_recording(path, 0.1, &recording);
+	assert_near(moments_interval_s(&recording), 0.1);
+	assert_int_equal(moments_make(&recording, fields, see_moment, &seen), 0);
+	recording_release(&recording);
+	fields_free(fields);
+	return seen;
+}
+
+/* The rates of a sliver would be the peaks of each chart. */
+static void less_than_half_an_interval_is_of_the_last_one(void **state)
+{
+	struct moments_seen seen = moments_of_ms(1002);
+
+	(void)state;
+	assert_int_equal(seen.nr, 11); /* with the first one, at 0 */
+	assert_int_equal(seen.last_length_ns, 102000000);
+	seen = moments_of_ms(1060);
+	assert_int_equal(seen.nr, 12);
+	assert_int_equal(seen.last_length_ns, 60000000);
+	seen = moments_of_ms(30);
+	assert_int_equal(seen.nr, 2);
+	assert_int_equal(seen.last_length_ns, 30000000);
+}
+
 /* Each thread is work in each interval, also without an exit. */
 static void many_threads_make_long_intervals(void **state)
 {
@@ -622,6 +682,7 @@ UNIT(test_moments)
 		cmocka_unit_test(totals_are_the_recordings),
 		cmocka_unit_test(the_latest_time_ends_the_last_interval),
 		cmocka_unit_test(many_rows_make_long_intervals),
+		cmocka_unit_test(less_than_half_an_interval_is_of_the_last_one),
 		cmocka_unit_test(many_threads_make_long_intervals),
 	};
 
