@@ -244,8 +244,8 @@ static void times_are_of_the_past(void **state)
 		"--at and --to exclude each other: it is one moment");
 	refuses("-r --from 03:12",
 		"--from works with -1/--once, -l/--log or --diff, not with the screen");
-	refuses("-r -1 --diff -2h..-1h --from -1h",
-		"--diff and -1/--once exclude each other: it has a format of its own");
+	refuses("-r -l --diff -2h..-1h --from -1h",
+		"--diff and -l/--log exclude each other: it has a format of its own");
 	refuses("-r --at -1h --diff -2h..-1h --from -1h", "--diff and --at exclude each other");
 }
 
