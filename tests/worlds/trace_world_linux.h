@@ -673,8 +673,9 @@ static inline void put_string(struct bytes *bytes, const char *text)
 }
 
 /* After the records, which begin at `data`: formats, architecture, release, CPU. */
-static inline void put_perf_features_of(struct bytes *bytes, size_t data, const char *cpuid,
-					bool is_folder)
+static inline void put_perf_features_with(struct bytes *bytes, size_t data, const char *cpuid,
+					  bool is_folder, const char *const *formats,
+					  size_t nr_formats)
 {
 	size_t table = bytes->len, begin;
 	int nr = is_folder ? 5 : 4;
@@ -686,7 +687,7 @@ static inline void put_perf_features_of(struct bytes *bytes, size_t data, const 
 	for (int i = 0; i < nr; i++) {
 		begin = bytes->len;
 		if (i == 0)
-			put_head(bytes, "0.6", 4096, world_formats, NR_WORLD_FORMATS);
+			put_head(bytes, "0.6", 4096, formats, nr_formats);
 		else if (i == 4)
 			put_u64(bytes, 1); /* the version of the folder */
 		else
@@ -694,6 +695,12 @@ static inline void put_perf_features_of(struct bytes *bytes, size_t data, const 
 		set_u64(bytes, table + (size_t)16 * i, begin);
 		set_u64(bytes, table + (size_t)16 * i + 8, bytes->len - begin);
 	}
+}
+
+static inline void put_perf_features_of(struct bytes *bytes, size_t data, const char *cpuid,
+					bool is_folder)
+{
+	put_perf_features_with(bytes, data, cpuid, is_folder, world_formats, NR_WORLD_FORMATS);
 }
 
 static inline void put_perf_features(struct bytes *bytes, size_t data, const char *cpuid)

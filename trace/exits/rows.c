@@ -371,7 +371,8 @@ static unsigned int known_parts(const struct pairing *pairing)
 
 	if (!pairing->has_switches)
 		parts &= ~(1U << TIME_WAIT);
-	if (!pairing->has_exits[EXITS_USERSPACE])
+	if (!pairing->has_exits[EXITS_USERSPACE] &&
+	    !trace_has_recorded(pairing->trace, arch_userspace_split.event))
 		parts &= ~(1U << TIME_USER);
 	if (!pairing->has_wakeups || trace_clock_info(pairing->trace)->clock != TRACE_CLOCK_NS)
 		parts &= ~(1U << TIME_POLL);

@@ -355,6 +355,28 @@ const struct trace_info *trace_file(const struct trace *trace, size_t i)
 	return file ? &file->info : NULL;
 }
 
+/* Whether the file has the formats of what was recorded, and no others. */
+static bool lists_recorded(const struct trace_file *file)
+{
+	return file->types && (file->info.kind == TRACE_PERF ||
+			       (file->nr_guests && file->guests[0].pid > 0));
+}
+
+bool trace_has_recorded(const struct trace *trace, const char *event)
+{
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		for (size_t j = 0; lists_recorded(file) && j < file->types->nr; j++) {
+			const char *name = file->types->by_id[j].format.name;
+
+			if (name && strcmp(name, event) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 const struct trace_info *trace_clock_info(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->files.nr; i++) {

@@ -106,6 +106,12 @@ bool trace_may_wait(const struct trace *trace);
 /* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */
 const struct trace_info *trace_file(const struct trace *trace, size_t i);
 
+/*
+ * Whether a file says that events of this name were recorded, also if there were none: perf.data,
+ * and what kvmtop record writes. trace-cmd extract writes the formats of all events.
+ */
+bool trace_has_recorded(const struct trace *trace, const char *event);
+
 /* The file that says of which clock the stream's times are. */
 const struct trace_info *trace_clock_info(const struct trace *trace);
 

@@ -1566,6 +1566,38 @@ static void processes_are_guests(void **state)
 	}
 }
 
+/* Whether exits to user space were recorded is in the file, also if there were none. */
+static void exits_to_user_space_that_never_came(void **state)
+{
+	(void)state;
+	for (size_t is_recorded = 0; is_recorded < 2; is_recorded++) {
+		struct bytes file = { .len = 0 }, event = { .len = 0 };
+		struct world world;
+		size_t data;
+
+		begin(&world);
+		put_perf_header(&file);
+		data = file.len;
+		put_perf_comm(&file, 70, 70, "alpha");
+		put_exit(&event, 71, 0, 1, 12);
+		put_sample(&file, 1, 0, 70, 71, &event);
+		put_entry(&event, 71, 0);
+		put_sample(&file, 101, 0, 70, 71, &event);
+		put_exit(&event, 71, 0, 1, 12);
+		put_sample(&file, 201, 0, 70, 71, &event);
+		put_perf_features_with(&file, data, "GenuineIntel,6,143,8", false, formats,
+				       NR_WORLD_FORMATS + is_recorded);
+		bytes_release(&event);
+		open_bytes(&world, &file, 1);
+		look(&world, &view_guests);
+		if (is_recorded)
+			assert_null(world.view.note);
+		else
+			assert_non_null(strstr(world.view.note, "user space were not recorded"));
+		end(&world);
+	}
+}
+
 /* Where nothing else is known, a CPU is a guest; cycles have a length. */
 static void a_cpu_of_acrn(void **state)
 {
@@ -1814,6 +1846,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(a_guest_with_a_name),
 		cmocka_unit_test(threads_without_names),
 		cmocka_unit_test(processes_are_guests),
+		cmocka_unit_test(exits_to_user_space_that_never_came),
 		cmocka_unit_test(a_cpu_of_acrn),
 		cmocka_unit_test(times_that_make_no_sense),
 		cmocka_unit_test(exits_that_take_nothing),
