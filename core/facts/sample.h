@@ -22,7 +22,7 @@
 enum {
 	/* The counter started at 0 after the previous sample: its value is what happened since. */
 	ROW_FROM_ZERO = 1 << 0,
-	/* And it was counted during the whole interval, so there is a rate, too. */
+	/* And it was counted during the whole interval, as its parent was. */
 	ROW_WHOLE_INTERVAL = 1 << 1,
 	/* Both: of a key that is there from its first count on. */
 	ROW_NEW = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,

@@ -159,8 +159,9 @@ static bool is_late(const struct stats *stats, const struct fields *fields, cons
 }
 
 /*
- * A counter's first value. It is a total only if the counter began at 0, and has a rate only if it
- * was counted during the whole interval.
+ * A counter's first value. It is a total only if the counter began at 0; then all of it is of this
+ * interval, as its rate is, also if it began late in it: a rate is a delta by the interval's length,
+ * in each row and each sum.
  */
 static void stat_begin(const struct stats *stats, const struct fields *fields,
 		       struct stats_item *stat, const struct row *row, uint64_t elapsed_ns)
@@ -171,7 +172,7 @@ static void stat_begin(const struct stats *stats, const struct fields *fields,
 	stat->raw = row->count;
 	stat->base = is_total ? 0 : row->count;
 	stat->total = stat->delta = row->count - stat->base;
-	stat->has_rate = is_total && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
+	stat->has_rate = is_total && elapsed_ns > 0;
 	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 

@@ -452,6 +452,22 @@ static void flaw_B13_a_late_child_starts_at_zero(void **state)
 	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 1600);
 }
 
+/* In the interval in which a guest begins, too: the sum of all guests has one. */
+static void a_rate_is_the_delta_by_the_interval(void **state)
+{
+	struct world *world = *state;
+	struct stat_sum sum;
+
+	take_one(world, 1, EXIT, 5);
+	add(world, 1, EXIT, 25);
+	add_new(world, 2, EXIT, 1000);
+	take(world, 2 * SECOND);
+	assert_counts(get(world, 2, EXIT), 1000, 1000, 500);
+	sum = sum_of(world, EXIT);
+	assert_int_equal(sum.delta, 1020);
+	assert_true(sum.has_rate && is_near(sum.rate_per_s, 510));
+}
+
 static void a_child_as_new_as_its_parent_counts_in_full(void **state)
 {
 	struct world *world = *state;
@@ -461,8 +477,8 @@ static void a_child_as_new_as_its_parent_counts_in_full(void **state)
 	add_new(world, 2, EXIT, 1000);
 	add_new(world, 2, EXIT_HLT, 400);
 	take(world, SECOND);
-	assert_counts(get(world, 2, EXIT), 1000, 1000, NO_RATE);
-	assert_counts(get(world, 2, EXIT_HLT), 400, 400, NO_RATE);
+	assert_counts(get(world, 2, EXIT), 1000, 1000, 1000);
+	assert_counts(get(world, 2, EXIT_HLT), 400, 400, 400);
 	assert_int_equal(get(world, 2, EXIT_HLT)->parent_before, 0);
 }
 
@@ -704,6 +720,7 @@ UNIT(test_stats)
 		TEST(flaw_B11_levels_have_no_rate),
 		TEST(flaw_B11_levels_add_up_and_peaks_do_not),
 		TEST(flaw_B13_a_late_child_starts_at_zero),
+		TEST(a_rate_is_the_delta_by_the_interval),
 		TEST(a_child_as_new_as_its_parent_counts_in_full),
 		TEST(children_of_the_ended_keep_their_share),
 		TEST(reset_counts_from_now_on),

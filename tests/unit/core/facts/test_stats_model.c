@@ -117,18 +117,20 @@ static int teardown(void **state)
 }
 
 static void begin(struct model *model, struct fact *fact, const struct fact *parent, uint64_t count,
-		  bool from_zero)
+		  bool from_zero, uint64_t elapsed_ns)
 {
 	bool is_late = parent && parent->is_known && parent->born < model->tick;
+	bool is_total = from_zero && !is_late;
 
 	forget(fact);
 	fact->is_known = true;
 	fact->born = model->tick;
 	fact->raw = count;
-	fact->total = from_zero && !is_late ? count : 0;
+	fact->total = is_total ? count : 0;
 	fact->delta = fact->total;
 	fact->parent_before = is_late ? parent->total : 0;
-	fact->rate = -1;
+	fact->rate = is_total && elapsed_ns ?
+			     (double)fact->delta / ((double)elapsed_ns / 1e9) : -1;
 }
 
 static void advance(struct fact *fact, uint64_t count, uint64_t elapsed_ns)
@@ -149,7 +151,7 @@ static void hit(struct model *model, struct fact *facts, uint32_t field, uint64_
 		advance(fact, count, model->elapsed_ns[spec->source]);
 	else
 		begin(model, fact, spec->parent == FIELD_NONE ? NULL : &facts[spec->parent], count,
-		      from_zero);
+		      from_zero, model->elapsed_ns[spec->source]);
 	if (spec->kind != FIELD_COUNTER) {
 		fact->total = count;
 		fact->delta = fact->parent_before = 0;

@@ -97,7 +97,7 @@ static void one_that_ended_is_not_folded(void **state)
 	usual_vcpu(world, 1, 0, 1);
 	take(world);
 	assert_string_equal(picture(world, "guest total"),
-			    "web1 0\ndb1 160\nqemu 160\nTotal 320\n");
+			    "db1 160\nweb1 0\nqemu 160\nTotal 320\n");
 	for (pid_t i = 0; i < GUESTS_ENDED; i++)
 		meet(world, 10000 + i, 1, "vcpu0");
 	usual_vcpu(world, 1, 0, 2);
