@@ -9,11 +9,21 @@ _kvmtop()
 	COMPREPLY=()
 	while IFS= read -r word; do
 		case $word in
-		$'\tfiles') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2") ;;
-		$'\tfolders') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2") ;;
+		$'\tfiles')
+			compopt -o filenames 2>/dev/null
+			mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
+			;;
+		$'\tfolders')
+			compopt -o filenames 2>/dev/null
+			mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
+			;;
 		$'\tcommands') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$2") ;;
-		"$2"*) COMPREPLY+=("${word%%$'\t'*}") ;;
+		*)
+			# Bash puts the word on the line as it is, and it may be a guest's name.
+			printf -v word %q "${word%%$'\t'*}"
+			[[ $word != "$2"* ]] || COMPREPLY+=("$word")
+			;;
 		esac
 	done < <(kvmtop --complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
-complete -o filenames -F _kvmtop kvmtop
+complete -F _kvmtop kvmtop

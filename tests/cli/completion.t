@@ -141,4 +141,107 @@ else
 	skip "zsh" "it is not installed"
 fi
 
+# ---- names with every character of the shell, by Tab in a terminal
+
+# The program as the shells call it: offers the names of a file, and writes down what -g gets.
+cat >"$TMP/bin/named" <<-'EOF'
+	#!/bin/sh
+	if [ "$1" = --complete ]; then
+		cat "$NAMES/offered"
+	else
+		printf '%s\n' "$2" >"$NAMES/got.new" && mv "$NAMES/got.new" "$NAMES/got"
+	fi
+EOF
+chmod +x "$TMP/bin/named"
+export NAMES="$TMP/names"
+mkdir "$NAMES" "$NAMES/bin"
+ln -s ../../bin/named "$NAMES/bin/kvmtop"
+# shellcheck disable=SC2016 # what a guest may be called
+cat >"$NAMES/list" <<-'EOF'
+	v!x!
+	v"x
+	v#x
+	v$x
+	v%x
+	v&x
+	v'x
+	v''x
+	v(x)
+	v*
+	v+x
+	v,x
+	v-x
+	v.x
+	v/x
+	v:x:y
+	v;x
+	v<x
+	v=x=y
+	v>x
+	v?x
+	v@x
+	v[x]
+	v\x
+	v\\x\
+	v^x^
+	v_x
+	v`x`
+	v{x,y}
+	v|x
+	v~x
+	v two words
+	vélan
+	v${PROMPT_COMMAND:=touch $NAMES/run}
+	v${PS1:=$(touch $NAMES/run)}
+	v$(touch $NAMES/run)
+	v`touch $NAMES/run`
+	v';touch $NAMES/run;'
+	v";touch $NAMES/run;"
+	v;touch $NAMES/run
+	v%{$(touch $NAMES/run)%}
+EOF
+
+# complete_names: types "kvmtop -g v", Tab and Enter for each name; prints those that differ.
+complete_names() {
+	while IFS= read -r name; do
+		printf '%s\tprocess 7\n' "$name" >"$NAMES/offered"
+		rm -f "$NAMES/got"
+		screen_type "kvmtop -g v$(printf '\t')"
+		sleep 0.2
+		screen_keys Enter
+		wait_for 3 test -e "$NAMES/got" || screen_keys C-c
+		[ "$(cat "$NAMES/got" 2>&1)" = "$name" ] || echo "$name: $(cat "$NAMES/got" 2>&1)"
+	done <"$NAMES/list"
+	[ ! -e "$NAMES/run" ] || echo "a name was run"
+	rm -f "$NAMES/run"
+}
+
+# by_tab SHELL COMMAND: a terminal with this shell completes all names.
+by_tab() {
+	if ! command -v "$1" >/dev/null 2>&1; then
+		skip "$1: names by Tab" "it is not installed"
+	elif ! has_screen; then
+		skip "$1: names by Tab" "$T_no_screen"
+	else
+		screen_start 200 50 "cd $NAMES && HOME=$NAMES XDG_CONFIG_HOME=$NAMES PATH=$NAMES/bin:$PATH $2"
+		screen_wait 'ready'
+		is "$(complete_names)" "" "$1: names by Tab are the guests' names, and nothing is run"
+		screen_stop
+	fi
+}
+here=$PWD
+cat >"$NAMES/bashrc" <<-EOF
+	bind 'set enable-bracketed-paste off'
+	. $here/packaging/completion/kvmtop.bash
+	PS1='ready '
+EOF
+cat >"$NAMES/.zshrc" <<-EOF
+	fpath=($here/packaging/completion \$fpath)
+	autoload -U compinit && compinit -D -u
+	PS1='ready '
+EOF
+by_tab bash "bash --noprofile --rcfile $NAMES/bashrc -i"
+by_tab zsh "ZDOTDIR=$NAMES zsh -d -i"
+by_tab fish "fish --no-config -i -C '. $here/packaging/completion/kvmtop.fish; function fish_prompt; echo \"ready \"; end'"
+
 done_testing
