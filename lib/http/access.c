@@ -180,20 +180,24 @@ static uint64_t siphash(const uint64_t key[2], const void *bytes, size_t size)
 
 /* ---- checking passwords ---- */
 
-struct passwords *passwords_new(const struct web_config *config, size_t max)
+int passwords_new(const struct web_config *config, size_t max, struct passwords **ret_passwords,
+		  struct error *error)
 {
-	struct passwords *passwords = xcalloc(1, sizeof(*passwords) +
-					      config->nr_users * sizeof(passwords->right[0]));
+	struct passwords *passwords;
+	uint64_t key[2];
 
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return error_set(error, -EIO, "the system has no random numbers, which passwords "
+					      "need");
+	passwords = xcalloc(1, sizeof(*passwords) +
+			       config->nr_users * sizeof(passwords->right[0]));
 	passwords->config = config;
 	passwords->max = max;
 	passwords->left_ns = AT_ONCE_NS;
 	passwords->counted_ns = clock_now_ns();
-	if (getrandom(passwords->key, sizeof(passwords->key), 0) != sizeof(passwords->key)) {
-		free(passwords);
-		return NULL;
-	}
-	return passwords;
+	memcpy(passwords->key, key, sizeof(key));
+	*ret_passwords = passwords;
+	return 0;
 }
 
 void passwords_free(struct passwords *passwords)

@@ -126,8 +126,9 @@ struct login {
 	struct login *prev, *next;
 };
 
-/* The config outlives them; at most `max` logins wait. */
-struct passwords *passwords_new(const struct web_config *config, size_t max);
+/* The config outlives them; at most `max` logins wait. 0, or -errno with error. */
+int passwords_new(const struct web_config *config, size_t max, struct passwords **ret_passwords,
+		  struct error *error);
 void passwords_free(struct passwords *passwords); /* no login waits; NULL is fine */
 
 /* Sets the answer of a login with an address. name or password NULL: the client gave none. */

@@ -29,7 +29,7 @@ struct server {
 	struct server_config config;
 	struct library library;
 	struct web_config web;
-	struct passwords *passwords; /* NULL: no users */
+	struct passwords *passwords; /* of the users, if there are any */
 	char *cert, *key;	     /* PEM; NULL: no TLS */
 	struct MHD_Daemon *daemon;
 	struct listener listener; /* fd -1: not yet, or the daemon has it */
@@ -121,7 +121,7 @@ static void ask_password(const struct server *server, struct visitor *visitor)
 /* 200: the client may read; 0: it waits; else the status that it gets. */
 static unsigned int check_client(const struct server *server, struct visitor *visitor)
 {
-	if (!server->passwords)
+	if (!server->web.nr_users)
 		return MHD_HTTP_OK;
 	if (!visitor->has_asked)
 		ask_password(server, visitor);
@@ -329,9 +329,8 @@ static int read_config(struct server *server, struct error *error)
 
 	if (server->config.web_config)
 		err = web_config_read(server->config.web_config, &server->web, error);
-	if (!err && server->web.nr_users) {
-		server->passwords = passwords_new(&server->web, SERVER_CONNECTIONS / 2);
-	}
+	if (!err && server->web.nr_users)
+		err = passwords_new(&server->web, SERVER_CONNECTIONS / 2, &server->passwords, error);
 	if (!err && server->web.cert_file)
 		err = read_pem(server->web.cert_file, &server->cert, error);
 	if (!err && server->web.key_file)

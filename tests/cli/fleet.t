@@ -272,6 +272,20 @@ is "$(refused 'tls_server_config: {cert_file: a}')" \
 like "$(refused 'a: [')" '^line [12]: ' "no YAML"
 like "$(refused 'tls_server_config: {cert_file: none, key_file: none}')" \
 	"$TMP/none: No such file" "a certificate that is not there"
+# A kernel without random numbers: by a library that takes the call's place.
+if printf '%s\n' '#include <sys/types.h>' 'ssize_t getrandom(void *b, size_t n, unsigned f)' \
+	'{ (void)b; (void)n; (void)f; return -1; }' >"$TMP/none.c" &&
+	cc -shared -fPIC -o "$TMP/none.so" "$TMP/none.c" 2>/dev/null; then
+	printf 'basic_auth_users:\n  prom: %s\n' "$(sed -n 's/.*prom: //p' "$TMP/web.yml")" \
+		>"$TMP/users.yml"
+	# shellcheck disable=SC2086
+	is "$(LD_PRELOAD=$TMP/none.so timeout 10 "$KVMTOP" export $amd --listen "unix:$TMP/none" \
+		--web-config "$TMP/users.yml" 2>&1)" \
+		"kvmtop: the system has no random numbers, which passwords need" \
+		"a password that cannot be checked: no server"
+else
+	skip "a password that cannot be checked" "no compiler"
+fi
 if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
 		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <sys/time.h>
 
+static ssize_t random_numbers(void *bytes, size_t size, unsigned int flags);
+
+#define getrandom random_numbers
+#include <sys/random.h>
 #include "lib/http/access.c" /* NOLINT(bugprone-suspicious-include): its insides */
 #include "tests/unit/unit.h"
 
@@ -28,9 +32,8 @@ static struct login all[NR];
 static int setup(void **state)
 {
 	(void)state;
-	passwords = passwords_new(&config, NR);
 	memset(all, 0, sizeof(all));
-	return passwords == NULL;
+	return passwords_new(&config, NR, &passwords, NULL);
 }
 
 static int teardown(void **state)
@@ -175,6 +178,30 @@ static void siphash_is_siphash(void **state)
 	assert_true(siphash(key, text, 15) == UINT64_C(0xa129ca6149be45e5));
 }
 
+static bool has_no_numbers;
+
+static ssize_t random_numbers(void *bytes, size_t size, unsigned int flags)
+{
+	(void)flags;
+	memset(bytes, 7, size);
+	return has_no_numbers ? -1 : (ssize_t)size;
+}
+
+/* Nobody may read because nobody can be asked. */
+static void without_random_numbers_there_is_no_server(void **state)
+{
+	struct passwords *none = NULL;
+	struct error error = { "" };
+
+	(void)state;
+	has_no_numbers = true;
+	assert_int_equal(passwords_new(&config, NR, &none, &error), -EIO);
+	has_no_numbers = false;
+	assert_null(none);
+	assert_string_equal(error.text,
+			    "the system has no random numbers, which passwords need");
+}
+
 UNIT(test_access)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +211,7 @@ UNIT(test_access)
 		cmocka_unit_test_setup_teardown(checks_take_a_part_of_the_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_check_costs_cpu_time, setup, teardown),
 		cmocka_unit_test(siphash_is_siphash),
+		cmocka_unit_test(without_random_numbers_there_is_no_server),
 	};
 
 	return cmocka_run_group_tests_name("password", tests, NULL, NULL);
