@@ -205,7 +205,7 @@ static Elf *begin(int fd)
 /* Whether the file could be read, and had a whole table of symbols. */
 static bool read_debug_file(struct code_symbols *file, const char *path)
 {
-	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = *path ? open_program(path) : -1;
 	bool has_all = false;
 	Elf *elf;
 

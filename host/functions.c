@@ -176,9 +176,9 @@ static int open_mapped(struct functions *functions, const struct mapping *map)
 
 	env_path(functions->env, path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 (int)functions->pid, map->begin, map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_program(path);
 	if (fd < 0)
-		miss_process(functions, -errno);
+		miss_process(functions, fd);
 	return fd;
 }
 
@@ -310,16 +310,6 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 	name_in_file(file_of(functions, map), address - map->begin + map->offset, buf, size);
 }
 
-/* The path is a recording's, and so may be any: opening a device may do something. */
-static int open_regular(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 void functions_of_file(struct functions *functions, const char *path, const char *id,
 		       uint64_t offset, char *buf, size_t size)
 {
@@ -335,7 +325,7 @@ void functions_of_file(struct functions *functions, const char *path, const char
 		return;
 	}
 	if (is_file && !file->is_read)
-		fd = open_regular(path);
+		fd = open_program(path);
 	file->is_read = true; /* or it is not there */
 	if (fd >= 0)
 		read_symbols(functions, file, fd, id);

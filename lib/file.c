@@ -3,10 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "lib/array.h"
@@ -14,8 +18,18 @@
 
 #define STEP 4096 /* of the first read, as much as a small file has; each read doubles it */
 #define TRIES 100 /* of names for a new file */
+#define PIPE_WAIT_MS 5000 /* for the next bytes of a pipe */
 
 /* ---- reading: one read(2) gives only a part of a pipe, and of kernel text ---- */
+
+/* Whoever opens a named pipe to write may never come, or never write. 0 or -errno. */
+static int wait_for_bytes(int fd)
+{
+	struct pollfd pipe = { .fd = fd, .events = POLLIN };
+	int nr = poll(&pipe, 1, PIPE_WAIT_MS);
+
+	return nr > 0 ? 0 : nr < 0 ? -errno : -ETIMEDOUT;
+}
 
 /* Until buf is full or the file ends; returns the length or -errno. */
 static long fill(int fd, char *buf, size_t size)
@@ -24,11 +38,14 @@ static long fill(int fd, char *buf, size_t size)
 
 	while (len < size) {
 		ssize_t n = read(fd, buf + len, size - len);
+		int err = n < 0 ? -errno : 0;
 
-		if (n < 0 && errno == EINTR)
-			continue;
+		if (err == -EAGAIN)
+			err = wait_for_bytes(fd);
+		if (err && err != -EINTR)
+			return err;
 		if (n < 0)
-			return -errno;
+			continue;
 		if (n == 0)
 			break;
 		len += (size_t)n;
@@ -84,18 +101,64 @@ static int fill_growing(int fd, size_t max, char **text, size_t *ret_size)
 
 int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
 	char *text = NULL;
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	err = fill_growing(fd, max, &text, ret_size);
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		err = wait_for_bytes(fd);
+	if (!err)
+		err = fill_growing(fd, max, &text, ret_size);
 	close(fd);
 	if (err)
 		free(text);
 	else
 		*ret_text = text;
 	return err;
+}
+
+/*
+ * To open a file is an action in a file system of the kernel's own, such as tracefs, and may take
+ * for ever in one that a program implements (FUSE).
+ */
+static bool holds_programs(int fd)
+{
+	static const uint32_t types[] = {
+		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+		OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC, RAMFS_MAGIC, SQUASHFS_MAGIC,
+		EROFS_SUPER_MAGIC_V1, ISOFS_SUPER_MAGIC, NFS_SUPER_MAGIC, V9FS_MAGIC,
+		0x2fc12fc1, /* ZFS */
+		0xca451a4e, /* bcachefs */
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if ((uint32_t)fs.f_type == types[i])
+			return true;
+	}
+	return false;
+}
+
+int open_program(const char *path)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -EINVAL;
+	char link[32];
+	struct stat st;
+
+	if (place < 0)
+		return -errno;
+	if (holds_programs(place) && fstat(place, &st) == 0 && S_ISREG(st.st_mode)) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(place);
+	return fd;
 }
 
 void raise_file_limit(void)

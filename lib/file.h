@@ -27,9 +27,17 @@ bool read_again(int fd, char *buf, size_t size);
 
 /*
  * A file of at most max bytes, or a pipe, into memory of its own, with a NUL after the last byte.
- * The caller frees *ret_text. Returns 0, -EFBIG or another -errno.
+ * The caller frees *ret_text. Returns 0, -EFBIG, -ETIMEDOUT of a pipe into which nothing is
+ * written, or another -errno.
  */
 int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size);
+
+/*
+ * Opens a program or library of a foreign name, as a recording, a guest or a process gives it: only
+ * a regular file, and only where programs are. A descriptor; -EINVAL: it is another kind of file;
+ * -errno.
+ */
+int open_program(const char *path);
 
 /* The program may open as many files as it can be allowed to. */
 void raise_file_limit(void);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arrays that grow, files that are read or written whole, text of others, and hashes. */
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +128,63 @@ static void what_cannot_be_read_has_its_error(void **state)
 	assert_int_equal(read_whole("/", 100, &untouched, &size), -EISDIR);
 	assert_null(untouched);
 	assert_int_equal(size, 7);
+}
+
+static void *write_late(void *arg)
+{
+	int fd = open(arg, O_WRONLY | O_CLOEXEC);
+
+	usleep(50000);
+	(void)!write(fd, "ab", 2);
+	usleep(50000);
+	(void)!write(fd, "c", 1);
+	close(fd);
+	return NULL;
+}
+
+/* A pipe is read to its end, and one into which nobody writes is not waited for. */
+static void pipes_have_a_limit_of_time(void **state)
+{
+	char folder[] = "/tmp/pipes.XXXXXX", path[32], *text = NULL;
+	pthread_t writer;
+	size_t size = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(pthread_create(&writer, NULL, write_late, path), 0);
+	assert_int_equal(read_whole(path, 100, &text, &size), 0);
+	assert_string_equal(text, "abc");
+	free(text);
+	pthread_join(writer, NULL);
+	alarm(60);
+	assert_int_equal(read_whole(path, 100, &text, &size), -ETIMEDOUT);
+	alarm(0);
+	unlink(path);
+	rmdir(folder);
+}
+
+/* Programs are regular files, and on file systems that hold programs. */
+static void foreign_names_open_programs_only(void **state)
+{
+	char path[64];
+	int fd;
+
+	(void)state;
+	write_file(path, 3);
+	fd = open_program(path);
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	assert_int_equal(open_program(path), -ENOENT);
+	assert_int_equal(open_program("/proc/version"), -EINVAL);
+	assert_int_equal(open_program("/sys/kernel/notes"), -EINVAL);
+	assert_int_equal(open_program("/dev/null"), -EINVAL);
+	assert_int_equal(open_program("/"), -EINVAL);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(open_program(path), -EINVAL);
+	unlink(path);
 }
 
 static void files_are_replaced_when_complete(void **state)
@@ -265,6 +324,8 @@ UNIT(test_base)
 		cmocka_unit_test(small_files_end_with_nul),
 		cmocka_unit_test(files_are_read_to_their_end),
 		cmocka_unit_test(what_cannot_be_read_has_its_error),
+		cmocka_unit_test(pipes_have_a_limit_of_time),
+		cmocka_unit_test(foreign_names_open_programs_only),
 		cmocka_unit_test(files_are_replaced_when_complete),
 		cmocka_unit_test(characters_are_decoded),
 		cmocka_unit_test(text_is_cleaned),
