@@ -127,7 +127,9 @@ static int open_foreign(struct db *db, const char *real, struct error *error)
 
 	if (has && (!S_ISREG(log.st_mode) || stat(real, &file) < 0 || !file.st_size))
 		return error_set(error, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
-	code = try_open(db, real, SQLITE_OPEN_READONLY, has ? "?readonly_shm=1" : "?immutable=1");
+	db_foreign_register();
+	code = try_open(db, real, SQLITE_OPEN_READONLY,
+			has ? "?readonly_shm=1&vfs=" DB_FOREIGN : "?immutable=1");
 	if (has && (code & 0xff) == SQLITE_CANTOPEN)
 		return error_set(error, -EACCES,
 				 "%s: %s-wal belongs to it, and others may write to "

@@ -137,6 +137,13 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 void db_close(struct db *db);
 
 /*
+ * ---- db_foreign.c: the name of SQLite's functions for files of a foreign database: of what its
+ * owner can make shorter nothing is mapped.
+ */
+#define DB_FOREIGN "kvmtop-foreign"
+void db_foreign_register(void);
+
+/*
  * Whether the disk has as much room as the log may need. SQLite writes to memory that is a file,
  * -shm. On a file system that never writes in place, btrfs for one, a full disk is a SIGBUS there,
  * which ends the program: so the disk must not become full.

@@ -174,6 +174,65 @@ static void a_folder_without_permission_is_read(void **state)
 	assert_int_equal(chmod(w->folder, 0755), 0);
 }
 
+/* A file of another user; -1: this needs root. */
+static int give_away(const struct world *w)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm" };
+	char path[96];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(suffixes); i++) {
+		snprintf(path, sizeof(path), "%s%s", w->path, suffixes[i]);
+		err = chown(path, 65534, 65534);
+	}
+	return err;
+}
+
+/* The owner of a history cannot end its reader, which sees what is added. */
+static int read_a_cut_one(struct world *w)
+{
+	struct history_file *reader = begin_reader(w);
+	struct store store = history_file_store(reader);
+	struct stored stored = { 0 };
+	uint64_t last;
+	char path[96];
+	int fd;
+
+	while (read_all(w, reader, &last) < 5) /* the parent adds more */
+		usleep(1000);
+	snprintf(path, sizeof(path), "%s-shm", w->path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, 0) < 0)
+		return 1;
+	if (!store.type->step(store.state, 0, false, &stored, &w->error))
+		return 2; /* an error, and no signal */
+	return ftruncate(fd, 32768) < 0 || !store.type->step(store.state, 0, false, &stored,
+							     &w->error);
+}
+
+static void the_owner_of_a_file_ends_no_reader(void **state)
+{
+	struct world *w = *state;
+	pid_t child;
+	int status;
+
+	begin_writer(w);
+	add_many(w, 3);
+	if (give_away(w) < 0)
+		skip();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		alarm(60);
+		_exit(read_a_cut_one(w));
+	}
+	usleep(50000);
+	add_many(w, 2);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	w->file = NULL; /* its memory is cut, too */
+}
+
 static int write_and_die(struct world *w)
 {
 	begin_writer(w);
@@ -1110,6 +1169,8 @@ UNIT(test_file_trouble)
 		cmocka_unit_test_setup_teardown(an_empty_file_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_folder_without_permission_is_read, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_owner_of_a_file_ends_no_reader, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_log_without_its_index_is_not_left_out, setup,
 						teardown),
