@@ -5,8 +5,10 @@
  * A node is a function called from its parent's. The nodes below the root are exits: their
  * functions have the names of exit reasons; the nodes below these may be the guest's function, and
  * the exit's argument. So a node and a vCPU say which exit it was, and the whole stack. As fields,
- * functions and nodes are never removed, and their numbers stay valid; both are limited, and a
- * stack beyond the limit ends where it would need a new node.
+ * functions and nodes are never removed, and their numbers stay valid. Both are limited, and a part
+ * is for exits alone. Beyond the limit a function is [unknown] and a stack ends where it would need
+ * a new node. A process may add an eighth of what was free when it began: its code cannot take the
+ * names of others.
  */
 #ifndef KVMTOP_CORE_FACTS_STACKS_H
 #define KVMTOP_CORE_FACTS_STACKS_H
@@ -19,6 +21,7 @@
 
 #define STACKS_FUNCTIONS 65536
 #define STACKS_NODES 131072
+#define STACKS_EXITS 1024 /* of each, for exits */
 #define STACKS_SUMS 262144 /* stacks of vCPUs, each with its time */
 
 #define STACKS_HZ 99 /* samples a second, unless the user gives a number */
@@ -55,6 +58,11 @@ struct stacks;
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *stacks); /* NULL is fine */
 
+/* From now on new functions and calls are of this process' share; 0: of no share. */
+void stacks_charge(struct stacks *stacks, uint32_t process);
+/* Whether a function or a call found no room. */
+bool stacks_is_full(const struct stacks *stacks);
+
 /* The number of a function; a new one is added. The name is copied. */
 uint32_t stacks_function(struct stacks *stacks, const char *name, enum function_side side);
 
@@ -84,10 +92,17 @@ struct stack_item {
 	uint64_t exits; /* that the guest's function made, of its node */
 };
 
+/* How many stacks of a guest have room. */
+struct stack_share {
+	uint32_t guest, left;
+};
+
 /* Zero-initialised is empty. */
 struct stack_sums {
 	struct stack_item *list;
 	size_t nr, room;
+	struct stack_share *shares;
+	size_t nr_shares, room_shares;
 	struct key_index index;
 	const char *clock; /* what takes the samples; NULL: none are taken */
 	/*
@@ -108,7 +123,7 @@ static inline void stack_ns_add(int64_t *sum, int64_t ns)
 		*sum = ns < 0 ? -INT64_MAX : INT64_MAX;
 }
 
-/* Beyond the limit the time is lost. */
+/* Beyond the limit, and beyond half of what was free for the guest, the time is lost. */
 void stack_sums_add(struct stack_sums *sums, const struct stack_item *item);
 /* Adds the sums of a sample. */
 void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample);

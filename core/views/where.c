@@ -271,6 +271,9 @@ static const char *note_of(const struct where_building *building)
 	if (sums->lost_exits)
 		return "Some exits are missing: there were more different addresses of guests "
 		       "than there is room for.";
+	if (stacks_is_full(building->stacks))
+		return "Some code is [unknown]: it has more different functions or stacks than "
+		       "there is room for.";
 	if (sums->lost)
 		return "Some stacks found no room: their time is [unknown].";
 	if (!sums->nr && building->facts->source == SOURCE_HISTORY)

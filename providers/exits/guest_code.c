@@ -125,7 +125,9 @@ bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, u
 			snprintf(name, sizeof(name), "0x%" PRIx64, pc);
 		side = FUNCTION_GUEST_KERNEL;
 	}
+	stacks_charge(code->config.stacks, record ? record->tgid : 0);
 	*ret_function = stacks_function(code->config.stacks, name, side);
+	stacks_charge(code->config.stacks, 0);
 	return true;
 }
 
@@ -185,8 +187,10 @@ static bool add(struct exits_guest_code *code, const struct counted *counted, st
 		return false;
 	node = stacks_exit(code->config.stacks, fields_get(code->config.fields, reason)->label,
 			   reason, exits_names_flags(code->config.names, exit) & REASON_IDLE);
+	stacks_charge(code->config.stacks, record_of(code, key->record)->tgid);
 	item.key = (struct key){ owner.guest, owner.index,
 				 stacks_call(code->config.stacks, node, function) };
+	stacks_charge(code->config.stacks, 0);
 	stack_sums_add(to, &item);
 	return true;
 }

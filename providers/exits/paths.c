@@ -198,7 +198,9 @@ uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_ke
 		return known->node;
 	known = xcalloc(1, sizeof(*known));
 	known->key = key;
+	stacks_charge(paths->config.stacks, key.tgid);
 	known->node = make_node(paths, &key);
+	stacks_charge(paths->config.stacks, 0);
 	hash_add(paths->known, key, known);
 	paths->nr_kept += 2;
 	return known->node;

@@ -71,20 +71,124 @@ static void a_path_has_one_node(void **state)
 			     stacks_function(stacks, "run", FUNCTION_VMM));
 }
 
+static void check_exits(const char *label, uint32_t reason, bool is_idle)
+{
+	uint32_t node = stacks_exit(stacks, label, reason, is_idle);
+
+	assert_int_equal(stacks_node_at(stacks, node)->reason, reason);
+	assert_int_equal(stacks_node_at(stacks, node)->is_idle, is_idle);
+	assert_string_equal(stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->name,
+			    label);
+}
+
+/* Code that fills the tree takes no exit's place: no name becomes another one. */
 static void too_many_nodes(void **state)
 {
 	uint32_t node = stacks_exit(stacks, "IO", IO, false), last = STACK_ROOT;
 	uint32_t function = stacks_function(stacks, "f", FUNCTION_VMM);
 
 	(void)state;
+	assert_false(stacks_is_full(stacks));
 	for (uint32_t i = 0; i < STACKS_NODES; i++) {
 		last = node;
 		node = stacks_call(stacks, node, function);
 	}
-	assert_int_equal(stacks_count_nodes(stacks), STACKS_NODES);
+	assert_int_equal(stacks_count_nodes(stacks), STACKS_NODES - STACKS_EXITS);
 	assert_int_equal(node, last); /* the stack ends there */
+	assert_true(stacks_is_full(stacks));
 	assert_int_equal(stacks_exit(stacks, "IO", IO, false), 1); /* what is known stays */
 	assert_int_equal(stacks_call(stacks, 1, function), 2);
+	check_exits("HLT", 11, true);
+	check_exits("MSR_WRITE", 22, false);
+}
+
+static void too_many_functions(void **state)
+{
+	char name[32];
+	uint32_t node, f;
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS_FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		stacks_function(stacks, name, FUNCTION_KERNEL);
+	}
+	check_exits("HLT", 11, true);
+	check_exits("MSR_WRITE", 22, false);
+	f = stacks_function(stacks, "new", FUNCTION_VMM);
+	assert_string_equal(stacks_function_at(stacks, f)->name, "[unknown]");
+	assert_int_equal(stacks_function_at(stacks, f)->side, FUNCTION_VMM);
+	f = stacks_function(stacks, "f7", FUNCTION_KERNEL);
+	assert_string_equal(stacks_function_at(stacks, f)->name, "f7");
+	node = stacks_exit(stacks, "HLT", 11, true);
+	assert_int_equal(stacks_argument(stacks, node, "0xcafe", 5), node);
+}
+
+/* More exits than there can be: a recording may have any. */
+static void too_many_exits(void **state)
+{
+	uint32_t node = STACK_ROOT;
+	char name[32];
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS_NODES + 10; i++) {
+		snprintf(name, sizeof(name), "e%u", i);
+		node = stacks_exit(stacks, name, i, true);
+		assert_int_not_equal(node, STACK_ROOT);
+	}
+	assert_int_equal(stacks_node_at(stacks, node)->reason, FIELD_NONE);
+	assert_false(stacks_node_at(stacks, node)->is_idle);
+	assert_string_equal(stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->name,
+			    "[unknown]");
+	check_exits("e7", 7, true);
+}
+
+/* What one process fills is not the room of another one. */
+static void a_process_has_a_share(void **state)
+{
+	uint32_t io = stacks_exit(stacks, "IO", IO, false), node = io, f = 0;
+	char name[32];
+
+	(void)state;
+	stacks_charge(stacks, 100);
+	for (uint32_t i = 0; i < STACKS_NODES; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		f = stacks_function(stacks, name, FUNCTION_VMM);
+		node = stacks_call(stacks, io, f);
+	}
+	assert_string_equal(stacks_function_at(stacks, f)->name, "[unknown]");
+	assert_int_equal(stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->side,
+			 FUNCTION_VMM);
+	assert_true(stacks_is_full(stacks));
+	stacks_charge(stacks, 200);
+	f = stacks_function(stacks, "qemu_main", FUNCTION_VMM);
+	node = stacks_call(stacks, io, f);
+	assert_string_equal(stacks_function_at(stacks, f)->name, "qemu_main");
+	assert_int_equal(stacks_node_at(stacks, node)->function, f);
+}
+
+static void a_guest_has_a_share_of_sums(void **state)
+{
+	struct stack_sums sums = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS_SUMS; i++)
+		stack_sums_add(&sums, &(struct stack_item){ .key = { 1, 0, i }, .ns = 1 });
+	assert_int_equal(sums.lost_ns, STACKS_SUMS / 2);
+	stack_sums_add(&sums, &(struct stack_item){ .key = { 2, 0, 1 }, .ns = 5 });
+	stack_sums_add(&sums, &(struct stack_item){ .key = { 2, 0, 1 }, .ns = 5 });
+	assert_int_equal(sums.list[sums.nr - 1].ns, 10);
+	assert_int_equal(sums.lost_ns, STACKS_SUMS / 2);
+	for (uint32_t guest = 3; guest < 30; guest++) {
+		for (uint32_t i = 0; i < STACKS_SUMS / 2; i++)
+			stack_sums_add(&sums, &(struct stack_item){ .key = { guest, 0, i } });
+	}
+	assert_int_equal(sums.nr, STACKS_SUMS - 1);
+	stack_sums_add(&sums, &(struct stack_item){ .key = { 30, 0, 1 }, .ns = 3, .exits = 2 });
+	assert_int_equal(sums.lost_ns, STACKS_SUMS / 2 + 3);
+	assert_int_equal(sums.lost_exits, 2);
+	stack_sums_add(&sums, &(struct stack_item){ .key = { 1, 0, 5 }, .ns = 1 });
+	assert_int_equal(sums.list[5].ns, 2); /* what is known stays */
+	stack_sums_release(&sums);
 }
 
 /* A function that calls itself counts once. */
@@ -402,22 +506,6 @@ static void a_large_tree(void **state)
 		assert_true(world->view.rows[i].guest == 1 || world->view.rows[i].depth < 2);
 }
 
-static void too_many_sums(void **state)
-{
-	struct stack_sums *sums = &((struct world *)*state)->sample.stacks;
-
-	for (uint32_t i = 0; i < STACKS_SUMS; i++)
-		stack_sums_add(sums, &(struct stack_item){ { 1, 0, i }, 1, 1, 2 });
-	assert_int_equal(sums->lost_ns, 0);
-	stack_sums_add(sums, &(struct stack_item){ { 1, 0, 5 }, 1, 1, 2 });
-	assert_int_equal(sums->list[5].ns, 2);
-	stack_sums_add(sums, &(struct stack_item){ { 2, 0, 5 }, 3, 1, 2 });
-	assert_int_equal(sums->lost_ns, 3);
-	assert_int_equal(sums->lost_exits, 2);
-	assert_int_equal(sums->nr, STACKS_SUMS);
-	stack_sums_reset(sums);
-}
-
 static void says_what_is_missing(void **state)
 {
 	struct world *world = *state;
@@ -478,6 +566,10 @@ UNIT(test_view_where)
 	const struct CMUnitTest tests[] = {
 		WHERE(a_path_has_one_node),
 		WHERE(too_many_nodes),
+		WHERE(too_many_functions),
+		WHERE(too_many_exits),
+		WHERE(a_process_has_a_share),
+		WHERE(a_guest_has_a_share_of_sums),
 		WHERE(self_and_total),
 		WHERE(too_much_time),
 		WHERE(samples_that_are_not_known),
@@ -490,7 +582,6 @@ UNIT(test_view_where)
 		WHERE(narrowed_to_a_row),
 		WHERE(enter_in_the_tree),
 		WHERE(a_large_tree),
-		WHERE(too_many_sums),
 		WHERE(says_what_is_missing),
 		WHERE(without_code),
 	};
