@@ -18,9 +18,7 @@
 #include "lib/text.h"
 
 #define NAME_BYTES 256
-#define SYMBOLS_MAX 500000 /* of all files */
-#define TABLE_MAX ((size_t)64 << 20) /* bytes of a table of symbols, or of their names */
-#define NOTES_MAX 65536 /* bytes of a section */
+#define NOTES_MAX 65536 /* bytes of all notes of a file */
 #define SECTIONS_MAX 10000
 #define LOADS_MAX 64
 #define ALIASES_MAX 64 /* symbols of one address that are looked at */
@@ -54,14 +52,16 @@ static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol, const 
 		symbol->st_value, symbol->st_size, (uint32_t)file->size_names,
 	};
 	file->size_names += len;
-	++*file->nr_all;
 }
 
-/* Whether the section may be read: libelf reads all of it. */
-static bool is_small(Elf_Scn *section, GElf_Shdr *ret_header, size_t max)
+/* Whether the section may be read, which takes of the bytes: libelf reads all of it. */
+static bool take_section(Elf_Scn *section, GElf_Shdr *ret_header, size_t *bytes)
 {
-	return section && gelf_getshdr(section, ret_header) && ret_header->sh_size <= max &&
-	       !(ret_header->sh_flags & SHF_COMPRESSED);
+	if (!section || !gelf_getshdr(section, ret_header) || ret_header->sh_size > *bytes ||
+	    ret_header->sh_flags & SHF_COMPRESSED)
+		return false;
+	*bytes -= ret_header->sh_size;
+	return true;
 }
 
 /* The first section of this kind: SHT_SYMTAB, SHT_DYNSYM; NULL: there is none. */
@@ -81,38 +81,40 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type)
  * The names of a table of symbols; NULL: they cannot be read, or the last has no end. elf_strptr()
  * may look for the end of all names once for each.
  */
-static Elf_Data *read_names(Elf_Scn *section)
+static Elf_Data *read_names(Elf_Scn *section, struct code_room *room)
 {
 	GElf_Shdr header;
 	const char *bytes;
 	Elf_Data *data;
 
-	if (!is_small(section, &header, TABLE_MAX) || header.sh_type != SHT_STRTAB)
+	if (!take_section(section, &header, &room->bytes) || header.sh_type != SHT_STRTAB)
 		return NULL;
 	data = elf_getdata(section, NULL);
 	bytes = data ? data->d_buf : NULL;
 	return bytes && data->d_size && bytes[data->d_size - 1] == '\0' ? data : NULL;
 }
 
-/* Whether the file has such a table of symbols. */
-static bool add_symbols(struct code_symbols *file, Elf *elf, uint32_t type)
+/* 1: the file has such a table of symbols, 0: it has none, -1: there is no room for it. */
+static int add_symbols(struct code_symbols *file, Elf *elf, uint32_t type, struct code_room *room)
 {
 	Elf_Scn *section = find_section(elf, type);
 	GElf_Shdr header;
 	Elf_Data *data, *names;
 	GElf_Sym symbol;
 
-	if (!is_small(section, &header, TABLE_MAX))
-		return false;
-	names = read_names(elf_getscn(elf, header.sh_link));
+	if (!section)
+		return 0;
+	if (!take_section(section, &header, &room->bytes))
+		return -1;
+	names = read_names(elf_getscn(elf, header.sh_link), room);
 	data = names ? elf_getdata(section, NULL) : NULL;
-	for (int i = 0; data && *file->nr_all < SYMBOLS_MAX; i++) {
-		if (!gelf_getsym(data, i, &symbol))
-			break;
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		if (file->nr_symbols > room->symbols)
+			return -1;
 		if (symbol.st_name < names->d_size)
 			add_symbol(file, &symbol, (const char *)names->d_buf + symbol.st_name);
 	}
-	return data;
+	return data != NULL;
 }
 
 static void add_loads(struct code_symbols *file, Elf *elf)
@@ -148,10 +150,12 @@ static void read_id(Elf_Data *data, char *ret_id)
 static void find_id(Elf *elf, char *id)
 {
 	Elf_Scn *section = NULL;
+	size_t bytes = NOTES_MAX;
 	GElf_Shdr header;
 
 	for (int i = 0; !*id && i < SECTIONS_MAX && (section = elf_nextscn(elf, section)); i++) {
-		if (is_small(section, &header, NOTES_MAX) && header.sh_type == SHT_NOTE)
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
+		    take_section(section, &header, &bytes))
 			read_id(elf_getdata(section, NULL), id);
 	}
 }
@@ -202,21 +206,20 @@ static Elf *begin(int fd)
 	return elf_begin(fd, ELF_C_READ, NULL);
 }
 
-/* Whether the file could be read, and had a whole table of symbols. */
-static bool read_debug_file(struct code_symbols *file, const char *path)
+/* As add_symbols(), of all symbols. */
+static int read_debug_file(struct code_symbols *file, const char *path, struct code_room *room)
 {
-	int fd = *path ? open_program(path) : -1;
-	bool has_all = false;
+	int fd = *path ? open_program(path) : -1, found = 0;
 	Elf *elf;
 
 	if (fd < 0)
-		return false;
+		return 0;
 	elf = begin(fd);
 	if (elf)
-		has_all = add_symbols(file, elf, SHT_SYMTAB);
+		found = add_symbols(file, elf, SHT_SYMTAB, room);
 	elf_end(elf);
 	close(fd);
-	return has_all;
+	return found;
 }
 
 static int compare(const void *a, const void *b)
@@ -229,28 +232,37 @@ static int compare(const void *a, const void *b)
 }
 
 /* Files are not mapped: one that becomes shorter meanwhile would be a signal. */
-void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
-		       size_t *nr_all)
+bool code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
+		       struct code_room *room)
 {
 	Elf *elf;
 	char path[PATH_MAX], own[CODE_ID_SIZE] = "";
+	int found;
 
-	file->nr_all = nr_all;
 	elf = begin(fd);
 	if (!elf)
-		return;
+		return true;
 	find_id(elf, own);
 	if (*id && strcmp(id, own) != 0) {
 		elf_end(elf);
-		return;
+		return true;
 	}
 	add_loads(file, elf);
 	find_debug_file(env, own, path, sizeof(path));
-	if (!add_symbols(file, elf, SHT_SYMTAB) && !read_debug_file(file, path))
-		add_symbols(file, elf, SHT_DYNSYM);
+	found = add_symbols(file, elf, SHT_SYMTAB, room);
+	if (!found)
+		found = read_debug_file(file, path, room);
+	if (!found)
+		found = add_symbols(file, elf, SHT_DYNSYM, room);
 	elf_end(elf);
+	if (found < 0 || file->nr_symbols > room->symbols) {
+		code_symbols_release(file);
+		return false;
+	}
+	room->symbols -= file->nr_symbols;
 	if (file->nr_symbols)
 		qsort(file->symbols, file->nr_symbols, sizeof(*file->symbols), compare);
+	return true;
 }
 
 /* The last symbol at the address or below it, if it reaches that far; NULL: none does. */

@@ -24,20 +24,42 @@
 #include "lib/text.h"
 
 #define NAME_BYTES 256
-#define FILES_MAX 512
 #define MAPS_MAX ((size_t)16 << 20) /* bytes of a process' maps */
+#define LOOKS 100 /* without use, after which a file or a process is forgotten */
 
-/* A program or library. */
-struct code_file {
+/* Of all files, and of the files that were read for one process: it decides what it maps. */
+#define FILES_MAX 1024
+#define FILES_OF_PROCESS 64
+static const struct code_room all_room = { .symbols = 1000000, .bytes = SIZE_MAX };
+static const struct code_room process_room = { .symbols = 250000, .bytes = (size_t)64 << 20 };
+
+struct file_key {
 	uint64_t device, inode;
 	char base[NAME_BYTES]; /* its name without folders */
-	bool is_read;
+};
+
+/* A program or library that was read, or is not there. */
+struct code_file {
+	UT_hash_handle hh;
+	struct file_key key;
 	struct code_symbols symbols;
+	struct code_room took;
+	pid_t payer;
+	unsigned int look; /* the latest */
+};
+
+/* What is left of the share of a process. */
+struct payer {
+	UT_hash_handle hh;
+	pid_t pid;
+	size_t nr_files;
+	struct code_room room;
+	unsigned int look;
 };
 
 struct mapping {
-	uint64_t begin, end, offset;
-	size_t file; /* its number */
+	uint64_t begin, end, offset, device, inode;
+	const char *path; /* in the text of all maps */
 };
 
 /* The executable mappings of the process that was asked about last. */
@@ -45,14 +67,16 @@ struct functions {
 	const struct env *env;
 	struct kallsyms *kernel; /* NULL: not read, or it cannot be */
 	bool has_tried_kernel;
-	struct code_file **files;
-	size_t nr_files, room_files;
-	size_t nr_symbols; /* of all of them */
+	struct code_file *files;
+	struct payer *payers;
+	struct code_room room;
+	unsigned int look; /* this one */
 	pid_t pid; /* 0: none */
+	char *text; /* of its maps */
 	struct mapping *maps;
 	size_t nr_maps, room_maps;
 	struct error missing; /* why there are no names, until that is said */
-	bool has_missed;
+	bool has_missed, has_been_full;
 };
 
 struct functions *functions_new(const struct env *env)
@@ -60,20 +84,36 @@ struct functions *functions_new(const struct env *env)
 	struct functions *functions = xcalloc(1, sizeof(*functions));
 
 	functions->env = env;
+	functions->room = all_room;
 	return functions;
+}
+
+static void forget_file(struct functions *functions, struct code_file *file)
+{
+	struct payer *payer;
+
+	HASH_FIND_INT(functions->payers, &file->payer, payer);
+	if (payer) {
+		payer->nr_files--;
+		payer->room.symbols += file->took.symbols;
+		payer->room.bytes += file->took.bytes;
+	}
+	functions->room.symbols += file->took.symbols;
+	HASH_DEL(functions->files, file);
+	code_symbols_release(&file->symbols);
+	free(file);
 }
 
 void functions_free(struct functions *functions)
 {
+	struct code_file *file, *next;
+
 	if (!functions)
 		return;
-	for (size_t i = 0; i < functions->nr_files; i++) {
-		struct code_file *file = functions->files[i];
-
-		code_symbols_release(&file->symbols);
-		free(file);
-	}
-	free(functions->files);
+	HASH_ITER(hh, functions->files, file, next)
+		forget_file(functions, file);
+	hash_free(functions->payers, free);
+	free(functions->text);
 	free(functions->maps);
 	kallsyms_free(functions->kernel);
 	free(functions);
@@ -81,7 +121,21 @@ void functions_free(struct functions *functions)
 
 void functions_look_again(struct functions *functions)
 {
+	struct code_file *file, *next;
+	struct payer *payer, *after;
+
 	functions->pid = 0;
+	functions->look++;
+	HASH_ITER(hh, functions->files, file, next) {
+		if (functions->look - file->look > LOOKS)
+			forget_file(functions, file);
+	}
+	HASH_ITER(hh, functions->payers, payer, after) {
+		if (functions->look - payer->look <= LOOKS)
+			continue;
+		HASH_DEL(functions->payers, payer);
+		free(payer);
+	}
 }
 
 /* Keeps the first reason why names are missing. */
@@ -104,6 +158,15 @@ static void miss_process(struct functions *functions, int err)
 		miss(functions, "functions of process %d have no names: %sCAP_SYS_PTRACE and "
 				"CAP_SYS_ADMIN are needed", (int)functions->pid,
 		     unless_root("root, or "));
+}
+
+static void miss_room(struct functions *functions)
+{
+	if (!functions->has_been_full && !functions->missing.text[0])
+		error_set(&functions->missing, 0, "some functions have no names: process %d maps "
+			  "more programs, or larger ones, than there is room for",
+			  (int)functions->pid);
+	functions->has_been_full = true;
 }
 
 void functions_report(struct functions *functions, struct error *error)
@@ -182,72 +245,43 @@ static int open_mapped(struct functions *functions, const struct mapping *map)
 	return fd;
 }
 
-/* The number of the file; FILES_MAX: there are too many. */
-static size_t find_file(struct functions *functions, uint64_t device, uint64_t inode,
-			const char *path)
-{
-	const char *base = path_base(path), *deleted = strstr(base, " (deleted)");
-	size_t nr = functions->nr_files, len = deleted ? (size_t)(deleted - base) : strlen(base);
-	struct code_file *file;
-	char name[NAME_BYTES];
-
-	if (!utf8_clean(base, len, name, sizeof(name)))
-		strcpy(name, "[unknown]");
-	for (size_t i = 0; i < nr; i++) {
-		file = functions->files[i];
-		if (file->device == device && file->inode == inode &&
-		    strcmp(file->base, name) == 0)
-			return i;
-	}
-	if (nr == FILES_MAX)
-		return FILES_MAX;
-	file = xcalloc(1, sizeof(*file));
-	file->device = device;
-	file->inode = inode;
-	strcpy(file->base, name);
-	array_grow_unset(&functions->files, &functions->room_files, nr + 1);
-	functions->files[functions->nr_files++] = file;
-	return nr;
-}
-
 /* "7f00-7f10 r-xp 00001000 fe:01 1234   /usr/bin/qemu" */
 static void take_line(struct functions *functions, const char *line)
 {
 	struct mapping map;
 	unsigned int major, minor;
-	uint64_t inode;
 	char mode[5];
 	int at = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.begin,
-		   &map.end, mode, &map.offset, &major, &minor, &inode, &at) < 7 || !at ||
+		   &map.end, mode, &map.offset, &major, &minor, &map.inode, &at) < 7 || !at ||
 	    mode[2] != 'x' || !line[at])
 		return;
-	map.file = find_file(functions, (uint64_t)major << 32 | minor, inode, line + at);
-	if (map.file == FILES_MAX)
-		return;
+	map.device = (uint64_t)major << 32 | minor;
+	map.path = line + at;
 	array_grow_unset(&functions->maps, &functions->room_maps, functions->nr_maps + 1);
 	functions->maps[functions->nr_maps++] = map;
 }
 
 static void read_maps(struct functions *functions, pid_t pid)
 {
-	char path[PATH_MAX], *text, *line, *rest;
+	char path[PATH_MAX], *line, *rest;
 	size_t size;
 	int err;
 
 	functions->pid = pid;
 	functions->nr_maps = 0;
+	free(functions->text);
+	functions->text = NULL;
 	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)pid);
-	err = read_whole(path, MAPS_MAX, &text, &size);
+	err = read_whole(path, MAPS_MAX, &functions->text, &size);
 	if (err < 0) {
 		miss_process(functions, err);
 		return;
 	}
-	rest = text;
+	rest = functions->text;
 	while ((line = strsep(&rest, "\n")))
 		take_line(functions, line);
-	free(text);
 }
 
 static const struct mapping *find_mapping(const struct functions *functions, uint64_t address)
@@ -261,44 +295,122 @@ static const struct mapping *find_mapping(const struct functions *functions, uin
 	return NULL;
 }
 
-static void read_symbols(struct functions *functions, struct code_file *file, int fd,
-			 const char *id)
+/* ---- files */
+
+static void set_key(struct file_key *key, uint64_t device, uint64_t inode, const char *path)
 {
-	code_symbols_read(&file->symbols, functions->env, fd, id, &functions->nr_symbols);
-	close(fd);
-	file->is_read = true;
+	const char *base = path_base(path), *deleted = strstr(base, " (deleted)");
+	size_t len = deleted ? (size_t)(deleted - base) : strlen(base);
+
+	memset(key, 0, sizeof(*key));
+	key->device = device;
+	key->inode = inode;
+	if (!utf8_clean(base, len, key->base, sizeof(key->base)))
+		strcpy(key->base, "[unknown]");
 }
 
-/*
- * The file of the mapping, which is read when it is needed for the first time. A process that has
- * ended has no mappings, but the next one may have mapped the same file.
- */
-static const struct code_file *file_of(struct functions *functions, const struct mapping *map)
+static struct code_file *find_file(struct functions *functions, const struct file_key *key)
 {
-	struct code_file *file = functions->files[map->file];
-	int fd = file->inode && !file->is_read ? open_mapped(functions, map) : -1;
+	struct code_file *file;
 
-	if (fd >= 0)
-		read_symbols(functions, file, fd, "");
+	HASH_FIND(hh, functions->files, key, sizeof(*key), file);
+	if (file)
+		file->look = functions->look;
 	return file;
 }
 
-static void name_in_file(const struct code_file *file, uint64_t offset, char *buf, size_t size)
+static struct payer *get_payer(struct functions *functions, pid_t pid)
 {
-	const char *name = code_symbols_find(&file->symbols, offset);
+	struct payer *payer;
+
+	HASH_FIND_INT(functions->payers, &pid, payer);
+	if (!payer) {
+		payer = xcalloc(1, sizeof(*payer));
+		payer->pid = pid;
+		payer->room = process_room;
+		hash_add(functions->payers, pid, payer);
+	}
+	payer->look = functions->look;
+	return payer;
+}
+
+/* Whether another file may be read; payer NULL: of a recording, which is the user's choice. */
+static bool has_room(struct functions *functions, const struct payer *payer)
+{
+	bool has = HASH_COUNT(functions->files) < FILES_MAX &&
+		   (!payer || payer->nr_files < FILES_OF_PROCESS);
+
+	if (!has)
+		miss_room(functions);
+	return has;
+}
+
+static struct code_file *read_file(struct functions *functions, const struct file_key *key, int fd,
+				   const char *id, struct payer *payer)
+{
+	struct code_file *file = xcalloc(1, sizeof(*file));
+	struct code_room room = payer ? payer->room : all_room, before;
+
+	if (room.symbols > functions->room.symbols)
+		room.symbols = functions->room.symbols;
+	before = room;
+	file->key = *key;
+	file->look = functions->look;
+	if (fd >= 0 && !code_symbols_read(&file->symbols, functions->env, fd, id, &room))
+		miss_room(functions);
+	file->took = (struct code_room){ before.symbols - room.symbols,
+					 before.bytes - room.bytes };
+	functions->room.symbols -= file->took.symbols;
+	if (payer) {
+		file->payer = payer->pid;
+		payer->nr_files++;
+		payer->room.symbols -= file->took.symbols;
+		payer->room.bytes -= file->took.bytes;
+	}
+	HASH_ADD(hh, functions->files, key, sizeof(file->key), file);
+	return file;
+}
+
+/*
+ * The file of the mapping, which is read when it is needed for the first time; NULL: it cannot be.
+ * A process that has ended has no mappings, but the next one may have mapped the same file.
+ */
+static const struct code_file *file_of(struct functions *functions, const struct mapping *map,
+				       const struct file_key *key)
+{
+	struct code_file *file = find_file(functions, key);
+	struct payer *payer;
+	int fd;
+
+	if (file || !key->inode)
+		return file;
+	payer = get_payer(functions, functions->pid);
+	fd = has_room(functions, payer) ? open_mapped(functions, map) : -1;
+	if (fd < 0)
+		return NULL;
+	file = read_file(functions, key, fd, "", payer);
+	close(fd);
+	return file;
+}
+
+static void name_in_file(const struct file_key *key, const struct code_file *file, uint64_t offset,
+			 char *buf, size_t size)
+{
+	const char *name = file ? code_symbols_find(&file->symbols, offset) : NULL;
 
 	if (name)
 		snprintf(buf, size, "%s", name);
-	else if (!file->inode) /* "[vdso]" */
-		snprintf(buf, size, "%s", file->base);
+	else if (!key->inode) /* "[vdso]" */
+		snprintf(buf, size, "%s", key->base);
 	else
-		snprintf(buf, size, "%s+0x%" PRIx64, file->base, offset);
+		snprintf(buf, size, "%s+0x%" PRIx64, key->base, offset);
 }
 
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
 			  size_t size)
 {
 	const struct mapping *map;
+	struct file_key key;
 
 	if (functions->pid != pid)
 		read_maps(functions, pid);
@@ -307,27 +419,27 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 		snprintf(buf, size, "[unknown]");
 		return;
 	}
-	name_in_file(file_of(functions, map), address - map->begin + map->offset, buf, size);
+	set_key(&key, map->device, map->inode, map->path);
+	name_in_file(&key, file_of(functions, map, &key), address - map->begin + map->offset, buf,
+		     size);
 }
 
 void functions_of_file(struct functions *functions, const char *path, const char *id,
 		       uint64_t offset, char *buf, size_t size)
 {
-	bool is_file = *path == '/';
 	/* Files that are known by their paths alone. */
-	uint64_t inode = is_file ? hash_text(HASH_START, path) : 0;
-	size_t at = find_file(functions, UINT64_MAX, inode, path);
-	struct code_file *file = at == FILES_MAX ? NULL : functions->files[at];
-	int fd = -1;
+	uint64_t inode = *path == '/' ? hash_text(HASH_START, path) : 0;
+	const struct code_file *file;
+	struct file_key key;
+	int fd;
 
-	if (!file) {
-		snprintf(buf, size, "[unknown]");
-		return;
+	set_key(&key, UINT64_MAX, inode, path);
+	file = find_file(functions, &key);
+	if (!file && inode && has_room(functions, NULL)) {
+		fd = open_program(path); /* or it is not there */
+		file = read_file(functions, &key, fd, id, NULL);
+		if (fd >= 0)
+			close(fd);
 	}
-	if (is_file && !file->is_read)
-		fd = open_program(path);
-	file->is_read = true; /* or it is not there */
-	if (fd >= 0)
-		read_symbols(functions, file, fd, id);
-	name_in_file(file, offset, buf, size);
+	name_in_file(&key, file, offset, buf, size);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * functions - names of the functions of this machine's kernel and processes. Files are read when an
- * address in them is named for the first time, and kept.
+ * address in them is named for the first time, and kept while they are used. Each process has a
+ * share of the room for them.
  */
 #ifndef KVMTOP_HOST_FUNCTIONS_H
 #define KVMTOP_HOST_FUNCTIONS_H
@@ -57,15 +58,20 @@ struct code_symbols {
 	size_t nr_symbols, room_symbols;
 	char *names;
 	size_t size_names, room_names;
-	size_t *nr_all; /* symbols of all files, which are limited */
+};
+
+/* How many symbols may be kept, and how many bytes read. */
+struct code_room {
+	size_t symbols, bytes;
 };
 
 /*
- * Reads the file, and its separate debug file below the root of env. id: its build id, else it is
- * not read; "": any.
+ * Reads the file, and its separate debug file below the root of env, and takes of the room. id: its
+ * build id, else it is not read; "": any. False: there is not enough room, and there are no
+ * symbols: one of a part of them would end where another one begins.
  */
-void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
-		       size_t *nr_all);
+bool code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
+		       struct code_room *room);
 
 /* The build id of the machine's kernel as text of CODE_ID_SIZE; "": it has none. */
 #define CODE_ID_SIZE 129

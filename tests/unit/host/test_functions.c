@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -344,6 +345,163 @@ static void files_of_recordings(void **state)
 	assert_string_equal(name, "version+0x1100");
 }
 
+/* ---- many files, and large ones */
+
+#define PAGE UINT64_C(0x1000)
+
+/* Lets a process map so many files, beginning with a number, each with one function. */
+static void map_files(struct machine *machine, int pid, unsigned int first, unsigned int nr)
+{
+	char path[128], *maps = NULL;
+	struct elf_file file;
+	size_t size;
+	FILE *out = open_memstream(&maps, &size);
+
+	assert_non_null(out);
+	elf_file_init(&file, SHT_SYMTAB);
+	elf_file_add(&file, "main_loop", 0x100, 0x40);
+	for (unsigned int i = first; i < first + nr; i++) {
+		uint64_t at = BEGIN + i * PAGE;
+
+		fprintf(out, "%" PRIx64 "-%" PRIx64 " r-xp 00001000 00:01 %u /memfd:x%u\n", at,
+			at + PAGE, 1000 + i, i);
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, at,
+			 at + PAGE);
+		write_below(machine, path, &file, sizeof(file));
+	}
+	assert_int_equal(fclose(out), 0);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	write_below(machine, path, maps, size);
+	free(maps);
+}
+
+static const char *name_of(struct machine *machine, int pid, unsigned int file)
+{
+	functions_of_process(machine->functions, pid, BEGIN + file * PAGE + 0x100, machine->name,
+			     sizeof(machine->name));
+	return machine->name;
+}
+
+/* What one VMM maps takes no names of another one, and comes back when it is not used. */
+static void a_process_has_a_share_of_files(void **state)
+{
+	struct machine *machine = *state;
+	struct error error = { "" };
+
+	map_files(machine, 200, 0, 600);
+	assert_string_equal(name_of(machine, 200, 599), "main_loop");
+	for (unsigned int i = 0; i < 63; i++)
+		assert_string_equal(name_of(machine, 200, i), "main_loop");
+	functions_report(machine->functions, &error);
+	assert_string_equal(error.text, "");
+	assert_string_equal(name_of(machine, 200, 70), "memfd:x70+0x1100"); /* where, without a name */
+	assert_string_equal(name_of(machine, 200, 3), "main_loop");
+	functions_report(machine->functions, &error);
+	assert_string_equal(error.text, "some functions have no names: process 200 maps more "
+					"programs, or larger ones, than there is room for");
+	map_files(machine, 201, 700, 1);
+	assert_string_equal(name_of(machine, 201, 700), "main_loop");
+	for (unsigned int i = 0; i < 101; i++)
+		functions_look_again(machine->functions);
+	for (unsigned int i = 100; i < 164; i++)
+		assert_string_equal(name_of(machine, 200, i), "main_loop");
+	assert_string_equal(name_of(machine, 200, 164), "memfd:x164+0x1100");
+}
+
+/* Many processes fill the room of all: what has no name keeps its file, and comes back, too. */
+static void all_processes_have_a_limit_of_files(void **state)
+{
+	struct machine *machine = *state;
+	unsigned int nr = 0;
+
+	for (int pid = 300; pid < 320; pid++) {
+		map_files(machine, pid, (unsigned int)(pid - 300) * 64, 64);
+		for (unsigned int i = 0; i < 64; i++)
+			nr += !strcmp(name_of(machine, pid, (unsigned int)(pid - 300) * 64 + i),
+				      "main_loop");
+	}
+	assert_int_equal(nr, 1024);
+	assert_string_equal(machine->name, "memfd:x1279+0x1100");
+	for (unsigned int i = 0; i < 101; i++)
+		functions_look_again(machine->functions);
+	assert_string_equal(name_of(machine, 319, 1279), "main_loop");
+}
+
+/* An ELF file of sections that are all of the same bytes, which are behind their headers. */
+static void write_sections(const struct machine *machine, const Elf64_Shdr *section, uint16_t nr,
+			   const void *bytes, size_t size)
+{
+	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					   ELFDATA2LSB, EV_CURRENT },
+			      .e_version = EV_CURRENT, .e_ehsize = sizeof(header),
+			      .e_shoff = sizeof(header), .e_shentsize = sizeof(*section),
+			      .e_shnum = (uint16_t)(nr + 1) };
+	size_t begin = sizeof(header) + (nr + 1U) * sizeof(*section);
+	char *file = calloc(1, begin + size);
+
+	assert_non_null(file);
+	memcpy(file, &header, sizeof(header));
+	for (uint16_t i = 0; i < nr; i++) {
+		Elf64_Shdr *to = (Elf64_Shdr *)(file + sizeof(header)) + i + 1;
+
+		*to = section[i % 2];
+		to->sh_offset = begin;
+	}
+	memcpy(file + begin, bytes, size);
+	write_program(machine, file, begin + size);
+	free(file);
+}
+
+static long megabytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss / 1024;
+}
+
+/* Ten thousand sections of notes are the same bytes: each would be read into memory of its own. */
+static void notes_without_end(void **state)
+{
+	const Elf64_Shdr notes[2] = { { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 },
+				      { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 } };
+	struct machine *machine = *state;
+	char *bytes = calloc(1, 65536);
+	long before = megabytes();
+
+	assert_non_null(bytes);
+	write_sections(machine, notes, 9999, bytes, 65536);
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "vmm+0x1100");
+	assert_in_range(megabytes() - before, 0, 200);
+	free(bytes);
+}
+
+/* More functions than a process may have: none of them has a name, and others have theirs. */
+static void a_process_has_a_share_of_symbols(void **state)
+{
+	const size_t nr = 260000, size = nr * sizeof(Elf64_Sym);
+	const Elf64_Shdr sections[2] = {
+		{ .sh_type = SHT_SYMTAB, .sh_size = size, .sh_link = 2,
+		  .sh_entsize = sizeof(Elf64_Sym) },
+		{ .sh_type = SHT_STRTAB, .sh_size = size },
+	};
+	struct machine *machine = *state;
+	Elf64_Sym *symbols = calloc(nr, sizeof(*symbols));
+	struct error error = { "" };
+
+	assert_non_null(symbols);
+	for (size_t i = 0; i < nr - 1; i++)
+		symbols[i] = (Elf64_Sym){ .st_name = 4, .st_shndx = 1, .st_value = 0x1000 + i,
+					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
+	write_sections(machine, sections, 2, symbols, size);
+	free(symbols);
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "vmm+0x1100");
+	functions_report(machine->functions, &error);
+	assert_non_null(strstr(error.text, "process 123 maps more programs"));
+	map_files(machine, 200, 0, 1);
+	assert_string_equal(name_of(machine, 200, 0), "main_loop");
+}
+
 UNIT(test_functions)
 {
 #define FUNCTIONS(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
@@ -360,6 +518,10 @@ UNIT(test_functions)
 		FUNCTIONS(without_rights),
 		FUNCTIONS(of_this_kernel),
 		FUNCTIONS(files_of_recordings),
+		FUNCTIONS(a_process_has_a_share_of_files),
+		FUNCTIONS(all_processes_have_a_limit_of_files),
+		FUNCTIONS(notes_without_end),
+		FUNCTIONS(a_process_has_a_share_of_symbols),
 	};
 
 	return cmocka_run_group_tests_name("functions", tests, NULL, NULL);
