@@ -177,6 +177,16 @@ char *output_path(const struct output *output)
 
 /* ---- the file */
 
+/* In a folder above, the sticky bit keeps others from exchanging what is not theirs. */
+static bool is_others(const struct stat *folder, bool is_above)
+{
+	bool others_write = folder->st_mode & S_IWOTH ||
+			    (folder->st_mode & S_IWGRP && folder->st_gid);
+
+	return !output_is_ours(folder) ||
+	       (others_write && !(is_above && folder->st_mode & S_ISVTX));
+}
+
 static int check_file(const struct output *output, const struct stat *st, struct error *error)
 {
 	struct stat folder;
@@ -191,7 +201,7 @@ static int check_file(const struct output *output, const struct stat *st, struct
 		return failed(ELOOP, error);
 	if (S_ISBLK(st->st_mode))
 		return error_set(error, -EINVAL, "not a regular file: choose another file");
-	if (!output_is_ours(st) && (S_ISREG(st->st_mode) || !is_folder_ours))
+	if (!output_is_ours(st) && (S_ISREG(st->st_mode) || is_others(&folder, false)))
 		return error_set(error, -EPERM,
 				 "it belongs to another user (uid %u): remove it, or "
 				 "choose another file",
@@ -251,6 +261,17 @@ int output_open_at(const struct output *output, int flags, mode_t mode, struct e
 	return fd == -EAGAIN ? failed(EAGAIN, error) : fd;
 }
 
+int output_check_at(const struct output *output, struct error *error)
+{
+	struct stat st;
+
+	if (output->is_kernels)
+		return failed(EINVAL, error);
+	if (fstatat(output->folder, output->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return check_file(output, &st, error);
+	return errno == ENOENT ? 0 : failed(errno, error);
+}
+
 int output_open(const char *path, int flags, mode_t mode, struct error *error)
 {
 	struct output output;
@@ -284,16 +305,6 @@ int output_check(const char *path, struct error *error)
 }
 
 /* ---- the folder */
-
-/* In a folder above, the sticky bit keeps others from exchanging what is not theirs. */
-static bool is_others(const struct stat *folder, bool is_above)
-{
-	bool others_write = folder->st_mode & S_IWOTH ||
-			    (folder->st_mode & S_IWGRP && folder->st_gid);
-
-	return !output_is_ours(folder) ||
-	       (others_write && !(is_above && folder->st_mode & S_ISVTX));
-}
 
 /* Goes to the folder above. 1: there is none. */
 static int go_up(int *folder, struct stat *st, struct error *error)

@@ -9,7 +9,8 @@
  *	  of /proc, to which /dev/stdout leads, are the kernel's.
  *	- A file that exists must be a plain file of ours. It has no second name if the folder is
  *	  not ours.
- *	- Devices and pipes can be written to, if they or the folder are ours.
+ *	- Devices, pipes and sockets can be used if they are ours, or if the folder is and nobody else
+ *	  may write to it.
  *
  * Functions return 0 or a descriptor, or -errno with error, which is a reason without the path.
  */
@@ -37,6 +38,9 @@ void output_release(struct output *output);
 
 /* Opens or makes the file; flags as for open(2). */
 int output_open_at(const struct output *output, int flags, mode_t mode, struct error *error);
+
+/* Whether what has the name now, if anything, may be used, or be replaced by a socket of ours. */
+int output_check_at(const struct output *output, struct error *error);
 
 /* Finds and opens. */
 int output_open(const char *path, int flags, mode_t mode, struct error *error);

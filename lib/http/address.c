@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,17 +86,18 @@ static int listen_systemd(struct listener *ret_listener, struct error *error)
 /* ---- unix:PATH */
 
 /* A socket that a killed program left: nothing answers there. */
-static void remove_dead(const struct sockaddr_un *address)
+static void remove_dead(const struct output *place, const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	if (lstat(address->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISSOCK(st.st_mode) &&
 	    connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	    errno == ECONNREFUSED)
-		unlink(address->sun_path);
+		unlinkat(place->folder, place->name, 0);
 	close(fd);
 }
 
@@ -104,38 +106,71 @@ static int bind_and_listen(int fd, const struct sockaddr *address, socklen_t siz
 	return bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-static int listen_unix(const char *path, struct listener *ret_listener, struct error *error)
+/* The name in its folder, wherever the path leads meanwhile. */
+static int set_path(const struct output *place, struct sockaddr_un *ret_address)
 {
-	struct stat st;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err = fd < 0 ? -errno : 0;
+	size_t size = sizeof(address.sun_path);
 
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (!err) {
-		remove_dead(&address);
-		err = bind_and_listen(fd, (const struct sockaddr *)&address, sizeof(address));
-	}
-	if (!err)
-		err = lstat(path, &st) < 0 ? -errno : 0;
-	if (err) {
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, err, "cannot listen at unix:%s: %s: choose another "
-				 "path", path, strerror(-err));
-	}
-	*ret_listener = (struct listener){ .fd = fd, .path = path, .dev = st.st_dev,
-					   .ino = st.st_ino };
+	if ((size_t)snprintf(address.sun_path, size, "/proc/self/fd/%d/%s", place->folder,
+			     place->name) >= size)
+		return -ENAMETOOLONG;
+	*ret_address = address;
 	return 0;
 }
 
-void address_remove(const struct listener *listener)
+static int make_unix(const struct output *place, int fd, struct listener *ret_listener)
 {
+	struct sockaddr_un address;
+	struct stat st;
+	int err = set_path(place, &address);
+
+	if (err)
+		return err;
+	remove_dead(place, &address);
+	err = bind_and_listen(fd, (const struct sockaddr *)&address, sizeof(address));
+	if (!err && fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		err = -errno;
+	if (!err)
+		*ret_listener = (struct listener){ .fd = fd, .is_unix = true, .place = *place,
+						   .dev = st.st_dev, .ino = st.st_ino };
+	return err;
+}
+
+static int listen_unix(const char *path, struct listener *ret_listener, struct error *error)
+{
+	struct error reason = { "" };
+	struct output place;
+	int err = output_find(path, &place, &reason), fd;
+
+	if (!err) {
+		err = output_check_at(&place, &reason);
+		fd = err ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (!err)
+			err = fd < 0 ? -errno : make_unix(&place, fd, ret_listener);
+		if (err && fd >= 0)
+			close(fd);
+		if (err)
+			output_release(&place);
+	}
+	if (err)
+		return error_set(error, err, "cannot listen at unix:%s: %s: choose another path",
+				 path, reason.text[0] ? reason.text : strerror(-err));
+	return 0;
+}
+
+void address_remove(struct listener *listener)
+{
+	const struct output *place = &listener->place;
 	struct stat st;
 
-	if (listener->path && lstat(listener->path, &st) == 0 && st.st_dev == listener->dev &&
-	    st.st_ino == listener->ino)
-		unlink(listener->path);
+	if (!listener->is_unix)
+		return;
+	if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == listener->dev && st.st_ino == listener->ino)
+		unlinkat(place->folder, place->name, 0);
+	output_release(&listener->place);
+	listener->is_unix = false;
 }
 
 /* ---- ADDRESS:PORT */

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "lib/output.h"
 
 /*
  * ---- address.c: where a server listens: ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH or systemd.
@@ -28,7 +29,8 @@
 struct listener {
 	int fd;	      /* the caller closes it */
 	bool is_open; /* other machines can reach it */
-	const char *path; /* of a unix socket that was made, and its file; NULL: of another kind */
+	bool is_unix; /* a unix socket that was made, with its place and file: */
+	struct output place;
 	dev_t dev;
 	ino_t ino;
 };
@@ -36,11 +38,11 @@ struct listener {
 /* Whether the text is an address at all; opens nothing. 0, or -EINVAL with error. */
 int address_check(const char *text, struct error *error);
 
-/* Opens a listening socket. The text outlives it. 0, or -errno with error. */
+/* Opens a listening socket; a unix socket by the rule of lib/output.h. 0, or -errno with error. */
 int address_listen(const char *text, struct listener *ret_listener, struct error *error);
 
 /* Removes the file of a unix socket, unless another program has made one there meanwhile. */
-void address_remove(const struct listener *listener);
+void address_remove(struct listener *listener);
 
 /* ---- server.c */
 

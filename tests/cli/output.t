@@ -211,6 +211,57 @@ eves"
 done
 rm "$eve"/plain.*
 
+# ---- another user's pipe, device and socket where all may write, as in /tmp
+
+open=$TMP/open
+mkdir -m 1777 "$open"
+mkfifo -m 666 "$open/pipe.prom"
+mknod -m 666 "$open/device.prom" c 1 3 2>/dev/null
+chown 65534:65534 "$open/pipe.prom" "$open/device.prom" 2>/dev/null
+# A pipe that is taken waits for its reader.
+write_soon() {
+	cat "$open/pipe.prom" >/dev/null &
+	t_reader=$!
+	write "$@"
+	t_status=$?
+	kill "$t_reader" 2>/dev/null
+	wait "$t_reader" 2>/dev/null
+	return "$t_status"
+}
+for way in $ways; do
+	for name in pipe device; do
+		[ -e "$open/$name.prom" ] || continue
+		is "$(status_of write_soon "$way" "$open/$name.prom")" 1 \
+			"$way: another user's $name where all may write"
+		like "$(cat "$TMP/err")" 'it belongs to another user|not a regular file' "is refused"
+	done
+done
+# A device in a folder of root's alone is everybody's: a terminal, say.
+mkdir "$TMP/devices"
+if mknod "$TMP/devices/null" c 1 3 2>/dev/null && chown 65534 "$TMP/devices/null" &&
+	(: >"$TMP/devices/null") 2>/dev/null; then
+	is "$(status_of write report "$TMP/devices/null")" 0 "another user's device in root's folder"
+else
+	skip "another user's device in root's folder" "no device can be made here"
+fi
+listens() { # listens PATH: what is said of a socket there
+	timeout 10 "$KVMTOP" export --sysroot tests/sysroot/amd --listen "unix:$1" 2>&1
+}
+ln -s "$TMP/roots/socket" "$eve/socket"
+chown -h 65534 "$eve/socket"
+like "$(listens "$eve/socket")" 'cannot listen at .*/eve/socket: .*link' \
+	"a unix socket by another user's link"
+check "is not made" test ! -e "$TMP/roots/socket"
+if command -v python3 >/dev/null; then
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' \
+		"$open/dead"
+	chown 65534 "$open/dead"
+	like "$(listens "$open/dead")" 'it belongs to another user' "another user's dead socket"
+	check "stays" test -S "$open/dead"
+else
+	skip "another user's dead socket" "python3 is not installed"
+fi
+
 # ---- a history, whose other files have known names
 
 refused() { # refused FOLDER NAME
