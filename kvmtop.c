@@ -148,6 +148,10 @@ static void __attribute__((noreturn)) leave(int status)
 int main(int argc, char **argv)
 {
 	stdfd_fill();
+	if (stack_raise() < 0) {
+		say("a stack may not have the 1024 KiB here that are needed: ulimit -s 1024");
+		return STATUS_FAILURE;
+	}
 	signals_init();
 	/* Not LC_NUMERIC: a decimal comma would change the numbers of -s, CSV and JSON. */
 	setlocale(LC_CTYPE, "");

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,25 @@ void stdfd_fill(void)
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
+}
+
+int stack_raise(void)
+{
+	struct rlimit limit;
+	pthread_attr_t threads;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= STACK_BYTES)
+		return 0;
+	limit.rlim_cur = STACK_BYTES;
+	if (limit.rlim_max < STACK_BYTES)
+		limit.rlim_max = STACK_BYTES;
+	if (setrlimit(RLIMIT_STACK, &limit) < 0)
+		return -errno;
+	pthread_attr_init(&threads);
+	pthread_attr_setstacksize(&threads, STACK_BYTES);
+	pthread_setattr_default_np(&threads);
+	pthread_attr_destroy(&threads);
+	return 0;
 }
 
 /* ---- messages */

@@ -22,6 +22,13 @@
 void stdfd_fill(void);
 
 /*
+ * The stacks of this thread and of later ones have at least so many bytes; the kernel makes the
+ * first one larger when it is used. -errno: a lower limit may not be raised.
+ */
+#define STACK_BYTES (1024 * 1024)
+int stack_raise(void);
+
+/*
  * ---- messages: errors and notices of the program and its commands.
  *
  * Everything below them returns 0 or -errno and a struct error; only commands print. Controls and

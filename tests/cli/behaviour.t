@@ -274,4 +274,14 @@ shows - ' 3600\.0s ' "and back"
 shows - ' 3300\.0s ' "below an hour the steps are shorter"
 screen_stop
 
+# ---- small stacks: they are raised, or the limit is said
+
+for way in -S ''; do
+	# shellcheck disable=SC2086,SC3045 # words; dash has ulimit -s
+	(ulimit $way -s 64 && "$KVMTOP" --sysroot tests/sysroot/amd -1) >"$TMP/out" 2>"$TMP/err"
+	status=$?
+	like "$status $(head -n 1 "$TMP/err")" '^(0 |1 kvmtop: .*: ulimit -s 1024$)' \
+		"ulimit $way -s 64: numbers, or the reason"
+done
+
 done_testing
