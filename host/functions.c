@@ -18,6 +18,7 @@
 #include "host/functions.h"
 #include "host/kallsyms.h"
 #include "lib/array.h"
+#include "lib/aside.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/process.h"
@@ -239,7 +240,7 @@ static int open_mapped(struct functions *functions, const struct mapping *map)
 
 	env_path(functions->env, path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 (int)functions->pid, map->begin, map->end);
-	fd = open_program(path);
+	fd = aside_open_program(path);
 	if (fd < 0)
 		miss_process(functions, fd);
 	return fd;
@@ -274,7 +275,7 @@ static void read_maps(struct functions *functions, pid_t pid)
 	free(functions->text);
 	functions->text = NULL;
 	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)pid);
-	err = read_whole(path, MAPS_MAX, &functions->text, &size);
+	err = aside_read_whole(path, MAPS_MAX, &functions->text, &size);
 	if (err < 0) {
 		miss_process(functions, err);
 		return;

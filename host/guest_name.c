@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* guest_name - a table of VMMs, a table of thread names, and the syntaxes that they need. */
 #include <ctype.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdint.h>
@@ -9,10 +10,12 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/aside.h"
 #include "lib/file.h"
 #include "lib/text.h"
 #include "host/guest_name.h"
 
+#define CMDLINE_MAX ((size_t)4 << 20) /* what the kernel lets a process have, and more */
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
 #define CGROUP_SIZE 4096
 #define PID_DIGITS 3 /* or more: a number may be a pid */
@@ -347,19 +350,28 @@ static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size
 	return strlen(buf);
 }
 
-/* Leaves out the last argument if the buffer was too small for it. */
-static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size)
+/* Leaves out what is more than the largest size. 0, or -errno. */
+static int read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size, size_t *ret_len)
 {
-	char path[PATH_MAX];
-	long len;
+	char path[PATH_MAX], *text;
+	size_t len;
+	int err;
 
 	env_path(env, path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	len = read_small(path, buf, size);
-	if (len == (long)size - 1)
-		while (len && buf[len - 1])
+	err = aside_read_whole(path, CMDLINE_MAX, &text, &len);
+	buf[0] = '\0';
+	*ret_len = 0;
+	if (err)
+		return err;
+	if (len >= size) {
+		for (len = size - 1; len && text[len - 1];)
 			len--;
-	buf[len > 0 ? len : 0] = '\0';
-	return len > 0 ? (size_t)len : 0;
+	}
+	memcpy(buf, text, len);
+	buf[len] = '\0';
+	*ret_len = len;
+	free(text);
+	return 0;
 }
 
 static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t len,
@@ -381,10 +393,11 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 {
 	struct guest_name found = { .is_own = false };
 	char cmdline[CMDLINE_SIZE], comm[64], path[PATH_MAX], cgroup[CGROUP_SIZE] = "";
-	size_t len = read_cmdline(env, pid, cmdline, sizeof(cmdline));
-	size_t comm_len = read_comm(env, pid, comm, sizeof(comm));
+	size_t len, comm_len = read_comm(env, pid, comm, sizeof(comm));
+	int err = read_cmdline(env, pid, cmdline, sizeof(cmdline), &len);
 	const char *vmm = guest_name_vmm(cmdline);
 
+	found.is_late = err == -ETIMEDOUT || err == -EAGAIN;
 	if (!vmm)
 		vmm = guest_name_vmm(comm);
 	if (vmm)
@@ -397,7 +410,8 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 	words_of_cgroup(cgroup, &found.words);
 	found.is_own = find_name(vmm, pid, cmdline, len, cgroup, &found.words, found.name,
 				 sizeof(found.name));
-	if (!found.is_own && !utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
+	if (!found.is_own && (found.is_late ||
+			      !utf8_clean(comm, comm_len, found.name, sizeof(found.name))))
 		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
 	words_of_name(env, pid, found.vmm, found.name, &found.words);
 	return found;

@@ -76,6 +76,7 @@ struct guest_name {
 	/* "qemu", "firecracker" ...; the command's name where that is not known; "": nor is this */
 	char vmm[24];
 	bool is_own;	/* name is the VM's name, not the command's */
+	bool is_late;	/* the process does not let its command be read now: "pid-N" */
 	struct guest_words words;
 };
 

@@ -23,6 +23,7 @@ struct guest_entry {
 	int looks;	     /* how many examinations are left while a vCPU has no thread */
 	bool wants_look;     /* the next refresh examines it */
 	bool wants_fds;	     /* the next refresh reads its descriptors, too */
+	bool wants_name;     /* the next refresh asks for it again */
 	bool is_gone;
 	bool is_reported; /* guests_report() had it: its vCPUs, and how many VMs they are of */
 	struct vcpu_list reported;

@@ -20,10 +20,21 @@
 #define REEXAMINE_NS 10000000000ull
 #define REMEMBER_NS 600000000000ull /* how long a guest that has ended is kept */
 
+static void find_name(const struct guests *guests, struct guest_entry *entry)
+{
+	struct guest *guest = &entry->guest;
+	struct guest_name name = guest_name_find(guests->env, guest->pid);
+
+	snprintf(guest->name, sizeof(guest->name), "%s", name.name);
+	snprintf(guest->vmm, sizeof(guest->vmm), "%s", name.vmm);
+	guest->words = name.words;
+	guest->is_named = name.is_own;
+	entry->wants_name = name.is_late;
+}
+
 int guest_add(struct guests *guests, pid_t pid)
 {
 	struct guest_entry *entry = guest_list_by_pid(guests, pid);
-	struct guest_name name;
 	struct proc_stat stat;
 	int err;
 
@@ -37,11 +48,7 @@ int guest_add(struct guests *guests, pid_t pid)
 	entry = guest_list_add(guests, pid);
 	entry->guest.start_ticks = stat.start_ticks;
 	entry->nr_threads = stat.nr_threads;
-	name = guest_name_find(guests->env, pid);
-	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name.name);
-	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "%s", name.vmm);
-	entry->guest.words = name.words;
-	entry->guest.is_named = name.is_own;
+	find_name(guests, entry);
 	return 0;
 }
 
@@ -86,6 +93,10 @@ static void check_alive(struct guests *guests)
 		entry->is_gone = !is_alive(guests, entry);
 		if (!entry->is_gone && !has_first_vcpu(guests, &entry->guest))
 			entry->wants_look = true;
+		if (!entry->is_gone && entry->wants_name) {
+			find_name(guests, entry);
+			guests->generation += !entry->wants_name;
+		}
 	}
 	guest_list_sweep(guests);
 }

@@ -18,6 +18,8 @@
 #define ROUND_NS (UINT64_C(30) * 1000000000)
 #define REST 100 /* times as long as the latest reading took */
 #define FIRST_NS UINT64_C(1000000000) /* for further new guests of one reading */
+#define LEFT_NS UINT64_C(10000000000) /* then a guest's lock is held, and its thread is left */
+#define LEFT_MAX 8
 
 struct by_node {
 	uint64_t all_kib, kib[NODES_MAX];
@@ -27,7 +29,7 @@ struct guest_memory {
 	uint32_t guest;
 	pid_t pid;
 	struct by_node nodes;
-	bool was_tried;
+	bool was_tried, is_stuck;
 };
 
 /* Freed by whoever finishes last: reader thread or owner. */
@@ -57,6 +59,7 @@ struct host_memory {
 	uint64_t next_ns;
 	struct reading *reading; /* that goes on, or has ended; NULL: none */
 	size_t nr_taken; /* of its targets */
+	unsigned int nr_left;
 	bool has_nodes;
 };
 
@@ -227,9 +230,12 @@ static void choose(struct host_memory *memory, struct reading *reading)
 		if (!memory->list[i].was_tried)
 			add_target(reading, &memory->list[i]);
 	}
-	if (reading->nr)
-		return;
-	add_target(reading, &memory->list[turns_take(&memory->turns)]);
+	for (size_t i = 0; i < memory->turns.nr && !reading->nr; i++) {
+		const struct guest_memory *next = &memory->list[turns_take(&memory->turns)];
+
+		if (!next->is_stuck)
+			add_target(reading, next);
+	}
 }
 
 /* If no thread can be started, these guests are read in a later turn. */
@@ -286,6 +292,24 @@ static void end(struct host_memory *memory)
 	free(reading);
 }
 
+/* The guest whose turn it is lets its maps not be read: it has no other turn. */
+static void leave_behind(struct host_memory *memory)
+{
+	const struct reading *reading = memory->reading;
+	struct guest_memory *guest = memory->nr_taken < reading->nr ?
+					     find(memory, reading->targets[memory->nr_taken].guest) :
+					     NULL;
+
+	if (guest)
+		guest->was_tried = guest->is_stuck = true;
+	if (leave(memory->reading))
+		free(memory->reading);
+	else
+		memory->nr_left++;
+	memory->reading = NULL;
+	memory->next_ns = 0;
+}
+
 /* Takes what the thread has read; that is all if the thread had ended before. */
 static void take_reading(struct host_memory *memory)
 {
@@ -297,6 +321,9 @@ static void take_reading(struct host_memory *memory)
 	take(memory);
 	if (has_ended)
 		end(memory);
+	else if (clock_now_ns() - memory->reading->begun_ns > LEFT_NS &&
+		 memory->nr_left < LEFT_MAX)
+		leave_behind(memory);
 }
 
 void host_memory_take_turn(struct host_memory *memory)

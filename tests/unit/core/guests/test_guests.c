@@ -548,6 +548,41 @@ static void test_odd_processes(void **state)
 	assert_int_equal(guests_count(box->guests), 4);
 }
 
+/* A process that holds its lock: its command cannot be read, and nothing waits for it. */
+static void test_a_late_name(void **state)
+{
+	struct box *box = *state;
+	struct timespec begin, end;
+	char path[256];
+	int fd;
+
+	put_vm(box, 10, 50, "qemu-system-x86");
+	put_vm(box, 11, 50, "qemu-system-x86");
+	ARGS(box, 11, "qemu-system-x86_64\0-name\0db1");
+	snprintf(path, sizeof(path), "%s/proc/10/cmdline", box->root);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (uint64_t i = 0; i < 20; i++)
+		refresh(box, i * SECOND);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_in_range(end.tv_sec - begin.tv_sec, 0, 3);
+	assert_string_equal(guests_at(box->guests, 0)->name, "pid-10");
+	assert_string_equal(guests_at(box->guests, 1)->name, "db1");
+	fd = open(path, O_WRONLY | O_CLOEXEC); /* the reader has its answer */
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	ARGS(box, 10, "qemu-system-x86_64\0-name\0web1");
+	for (uint64_t i = 20; i < 100 && strcmp(guests_at(box->guests, 0)->name, "web1") != 0;
+	     i++) {
+		usleep(10000);
+		refresh(box, i * SECOND);
+	}
+	assert_string_equal(guests_at(box->guests, 0)->name, "web1");
+	assert_string_equal(guests_at(box->guests, 0)->vmm, "qemu");
+}
+
 /* ---- debugfs ---- */
 
 static void put_folder(struct box *box, pid_t tid, int fd)
@@ -2072,6 +2107,7 @@ UNIT(test_guests)
 		cmocka_unit_test(test_vmms),
 		BOXED(test_all_vmms),
 		BOXED(test_odd_processes),
+		BOXED(test_a_late_name),
 		BOXED(test_debugfs_names_the_guests),
 		BOXED(test_folder_is_named_by_thread),
 		BOXED(test_folder_leads_nowhere),

@@ -1005,6 +1005,31 @@ static void memory_of_several_guests(void **state)
 	assert_int_equal(value_of(w, others[2], 0, "thread(remote)"), NONE);
 }
 
+/* A guest that holds its lock lets its maps not be read: those of others are. */
+static void memory_that_is_never_read(void **state)
+{
+	struct world *w = *state;
+	char path[128];
+
+	guests_add_fake(w->guests, 200, "first", 1);
+	put(w, "/sys/devices/system/node/has_memory", "0-1\n");
+	put(w, "/sys/devices/system/node/online", "0-1\n");
+	put(w, "/sys/devices/system/node/node0/cpulist", "0-3\n");
+	put(w, "/proc/200/numa_maps", "");
+	snprintf(path, sizeof(path), "%s/proc/200/numa_maps", w->dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	is_on(w, 101, 2);
+	put(w, "/proc/100/numa_maps", "7f0000000000 default N0=12288 N1=4096 kernelpagesize_kB=4\n");
+	begin(w, 1);
+	for (int i = 0; i < 300 && of_vcpu(w, 0, "thread(remote)") == NONE; i++) {
+		usleep(100000);
+		take(w);
+	}
+	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 250);
+	put(w, "/proc/200/numa_maps", ""); /* lets the thread end */
+}
+
 static void one_node_has_no_far_memory(void **state)
 {
 	struct world *w = *state;
@@ -1078,6 +1103,7 @@ UNIT(test_host)
 		TEST(cpus_and_where_they_are),
 		TEST(memory_far_away),
 		TEST(memory_of_several_guests),
+		TEST(memory_that_is_never_read),
 		TEST(one_node_has_no_far_memory),
 		TEST(cpus_that_cannot_be_read),
 		TEST(what_is_not_wanted_is_not_read),
