@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define WAIT_MS 30 /* for readings; one that finds the same kernel takes less than 1 */
 #define LONG_NS UINT64_C(20000000000) /* longer ones are of memory that may never come */
 #define AGAIN_NS UINT64_C(2000000000) /* after a reading that found nothing */
+#define PAUSE_NS UINT64_C(60000000000) /* at most, after ones that found too much */
+#define READINGS_MAX 16 /* at a time: each has 24 MiB and a descriptor, and may never end */
 #define CODES 4 /* addresses of instructions that are tried: some may be a module's */
 
 enum reading_state { READING_GOES_ON, READING_HAS_ENDED, READING_IS_LEFT };
@@ -34,8 +37,12 @@ struct reading {
 	uint64_t codes[CODES];
 	size_t nr_codes;
 	struct guest_symbols *symbols; /* the earlier ones; then the ones that are valid, or NULL */
+	int err;
 	struct error error;
 };
+
+/* All that have not ended, also of guests that have. */
+static atomic_size_t nr_readings;
 
 /* Where the names of a guest come from. */
 struct source {
@@ -52,6 +59,7 @@ struct source {
 	struct guest_symbols *symbols;
 	bool is_valid; /* for this naming */
 	uint64_t next_ns; /* no reading before */
+	uint64_t pause_ns; /* after the latest, as it found too much; 0: it did not */
 	struct error error; /* why it has no names, until that is said */
 };
 
@@ -90,6 +98,7 @@ static void read_symbols(struct reading *reading, struct guest_memory *memory)
 		registers.pc = reading->codes[i];
 		err = guest_symbols_find(memory, &registers, &reading->symbols, &reading->error);
 	}
+	reading->err = err;
 }
 
 static void *run(void *arg)
@@ -100,6 +109,7 @@ static void *run(void *arg)
 
 	read_symbols(reading, memory);
 	free(memory);
+	nr_readings--;
 	pthread_mutex_lock(&reading->lock);
 	is_left = reading->state == READING_IS_LEFT;
 	reading->state = READING_HAS_ENDED;
@@ -214,11 +224,26 @@ static void begin_reading(struct guest_functions *functions, struct source *sour
 	source->symbols = NULL;
 	source->reading = reading;
 	source->begun_ns = clock_now_ns();
+	nr_readings++;
 	if (prepare(functions, source, pid, reading) &&
-	    thread_start(&thread, run, reading) == 0)
+	    thread_start(&thread, run, reading) == 0) {
 		pthread_detach(thread);
-	else
-		reading->state = READING_HAS_ENDED;
+		return;
+	}
+	nr_readings--;
+	reading->state = READING_HAS_ENDED;
+}
+
+/* What has found too much before may take a second of a CPU: one such reading at a time. */
+static bool has_room(const struct guest_functions *functions, const struct source *source)
+{
+	const struct source *other;
+
+	for (other = functions->sources; other; other = other->hh.next) {
+		if (source->pause_ns && other->pause_ns && other->reading)
+			return false;
+	}
+	return nr_readings < READINGS_MAX;
 }
 
 static void take_reading(struct source *source)
@@ -227,8 +252,13 @@ static void take_reading(struct source *source)
 
 	source->symbols = reading->symbols;
 	source->is_valid = source->symbols && reading->fd >= 0;
+	if (reading->err == -E2BIG && source->pause_ns)
+		source->pause_ns = 2 * source->pause_ns < PAUSE_NS ? 2 * source->pause_ns : PAUSE_NS;
+	else
+		source->pause_ns = reading->err == -E2BIG ? AGAIN_NS : 0;
 	if (!source->is_valid) {
-		source->next_ns = clock_now_ns() + AGAIN_NS;
+		source->next_ns = clock_now_ns() +
+				  (source->pause_ns ? source->pause_ns : AGAIN_NS);
 		source->error = reading->error;
 	}
 	reading->symbols = NULL;
@@ -244,7 +274,7 @@ static void begin(struct guest_functions *functions, struct source *source)
 	source->is_valid = false;
 	if (!guest || guest->has_ended)
 		source_free(functions, source);
-	else if (is_due && !source->file && functions->reader)
+	else if (is_due && !source->file && functions->reader && has_room(functions, source))
 		begin_reading(functions, source, guest->pid);
 }
 
