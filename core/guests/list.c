@@ -102,6 +102,7 @@ void guests_free(struct guests *guests)
 	guest_finder_free(guests->finder);
 	pid_list_release(&guests->known);
 	pid_list_release(&guests->found);
+	pid_list_release(&guests->looked);
 	free(guests);
 }
 

@@ -45,6 +45,7 @@ struct guests {
 	bool has_reports; /* of all processes: the finder is not needed */
 	uint64_t report;  /* the number of the latest */
 	struct pid_list known, found; /* of the current refresh */
+	struct pid_list looked; /* processes that a thread was looked for in since */
 	uint64_t now_ns;	      /* of the latest refresh, or of a guest found since */
 	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
 	size_t nr_ended;

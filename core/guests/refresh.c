@@ -313,6 +313,7 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error)
 	if (!guests->env)
 		return 0;
 	guests->now_ns = now_ns;
+	guests->looked.nr = 0;
 	if (now_ns > REMEMBER_NS)
 		guest_list_forget(guests, now_ns - REMEMBER_NS);
 	env_path(guests->env, path, sizeof(path), "/proc");
@@ -425,6 +426,16 @@ static void note_thread(struct guests *guests, struct guest *guest,
 		add_vcpu(guest, index, thread->tid);
 }
 
+/* A process may have thousands of threads, and all of them are read in one look. */
+static bool has_looked(const struct guests *guests, pid_t pid)
+{
+	for (size_t i = 0; i < guests->looked.nr; i++) {
+		if (guests->looked.pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The inventory does not have the thread, and the event does not name its vCPU. Guests of
  * guests_add() are never examined.
@@ -433,6 +444,8 @@ static bool must_look(const struct guests *guests, const struct vcpu_thread *thr
 {
 	const struct guest_entry *entry = guest_list_by_tid(guests, thread->pid);
 
+	if (has_looked(guests, thread->pid))
+		return false;
 	if (entry)
 		return !entry->is_given && thread->vcpu < 0 &&
 		       !guest_vcpu_by_tid(&entry->guest, thread->tid);
@@ -453,8 +466,10 @@ uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *threa
 	struct guest_entry *entry;
 
 	guests->now_ns = now_ns;
-	if (must_look(guests, thread))
+	if (must_look(guests, thread)) {
 		guest_look_at(guests, thread->pid);
+		pid_list_add(&guests->looked, thread->pid);
+	}
 	entry = guest_list_by_tid(guests, thread->pid);
 	if (!entry)
 		entry = ended_by_pid(guests, thread);

@@ -1031,7 +1031,9 @@ static void test_threads_that_events_show(void **state)
 	uint32_t id;
 
 	refresh(box, SECOND);
+	thread.pid = 99;
 	assert_int_equal(guests_of_thread(box->guests, &thread, 6 * SECOND), GUEST_NONE);
+	thread.pid = 100;
 	put_vm(box, 100, 50, "one");
 	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_by_id(box->guests, id)->name, "one");
@@ -1064,6 +1066,7 @@ static void test_threads_that_events_show(void **state)
 	id = guests_of_thread(box->guests, &thread, 8 * SECOND + 1);
 	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 1)->tid, 402);
 	/* This one has no name yet, but there is one vCPU without a thread. */
+	refresh(box, 8 * SECOND);
 	put_thread(box, 401, 403, "vm\n");
 	thread.tid = 403;
 	assert_int_equal(guests_of_thread(box->guests, &thread, 8 * SECOND + 2), id);
@@ -1090,6 +1093,33 @@ static void test_threads_that_events_show(void **state)
 	put_stat(box, (struct proc){ .pid = 302, .start = 50, .comm = "vm", .state = 'Z' });
 	id = guests_of_thread(box->guests, &thread, 8 * SECOND);
 	assert_true(guests_find(box->guests, id)->has_ended);
+}
+
+/* Thousands of threads of one process: it is read once for each sample. */
+static void test_many_threads(void **state)
+{
+	struct vcpu_thread thread = { .pid = 100, .vcpu = -1, .comm = "vm" };
+	struct box *box = *state;
+	struct timespec begin, end;
+
+	put_vm(box, 100, 50, "vm");
+	for (int tid = 1000; tid < 1500; tid++)
+		put_thread(box, 100, tid, "vm\n");
+	refresh(box, SECOND);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (thread.tid = 1000; thread.tid < 21000; thread.tid++)
+		guests_of_thread(box->guests, &thread, 2 * SECOND);
+	for (thread.pid = 200, thread.tid = 1; thread.tid < 20000; thread.tid++) /* is no guest */
+		guests_of_thread(box->guests, &thread, 2 * SECOND);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_in_range(end.tv_sec - begin.tv_sec, 0, 20);
+	/* A thread that began since is found in the next sample. */
+	put_fd(box, 100, 11, "anon_inode:kvm-vcpu:1");
+	put_thread(box, 100, 1600, "vcpu1\n");
+	refresh(box, 12 * SECOND);
+	thread = (struct vcpu_thread){ .pid = 100, .tid = 1600, .vcpu = -1, .comm = "vm" };
+	guests_of_thread(box->guests, &thread, 12 * SECOND);
+	assert_int_equal(guest_vcpu(only_guest(box), 1)->tid, 1600);
 }
 
 /* The kernel's word, in place of descriptors and names. */
@@ -2127,6 +2157,7 @@ UNIT(test_guests)
 		BOXED(test_main_thread_is_a_guess),
 		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
+		BOXED(test_many_threads),
 		BOXED(test_reports),
 		BOXED(test_a_reported_guest_that_ends_is_no_error),
 		BOXED(test_ids_stay_in_order),
