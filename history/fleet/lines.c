@@ -13,7 +13,6 @@
 
 #define NS_PER_S 1e9
 #define LABEL_SIZE GUEST_NAME_SIZE
-#define MEMBERS_MAX 20000 /* guests or hosts */
 #define FIELDS_MAX 4096
 #define VCPUS_MAX 4096
 #define LINES_MAX 120000 /* of 2,000 hosts with 60 numbers each; take 200 MB in all */
@@ -77,7 +76,7 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 	if (!answer_label(series, lines->is_all ? "instance" : "guest", label, sizeof(label)))
 		return NULL;
 	HASH_FIND_STR(lines->members, label, member);
-	if (member || lines->last_member == MEMBERS_MAX)
+	if (member || HASH_COUNT(lines->members) == MEMBERS_MAX)
 		return member;
 	member = xcalloc(1, sizeof(*member));
 	/* Members differ by their start, as processes do: it is the same in all moments. */

@@ -17,7 +17,8 @@
 
 #define NS_PER_S 1e9
 #define SCRAPED_S 15.0 /* if the server does not report it */
-#define MEMBERS_SHIFT 20 /* ids of guests are the store's: each scope has a million */
+#define MEMBERS_SHIFT 15 /* ids of guests are the store's: each scope has 32,768 */
+_Static_assert(MEMBERS_MAX < 1 << MEMBERS_SHIFT, "ids of a scope");
 #define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
 
 /* Moments that follow each other. */

@@ -143,6 +143,7 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
  * Of a host the cells have counters; of all hosts, what happened in the step that ends then.
  */
 #define LINES_STEPS 33 /* cells of a line */
+#define MEMBERS_MAX 20000 /* guests or hosts: labels are a stranger's */
 
 /* A guest of the host; or, of all hosts, a host. */
 struct member {

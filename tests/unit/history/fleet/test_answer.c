@@ -134,6 +134,30 @@ static void test_refused(void **state)
 	assert_string_equal(error.text, "the server refused the query: too?many");
 }
 
+/* A series is read with a parser that takes memory for each point: its text has a limit. */
+static void test_too_long_a_series(void **state)
+{
+	struct seen seen;
+	struct error error;
+
+	(void)state;
+	for (unsigned int nr = 10000; nr <= 40000; nr += 30000) {
+		char *text;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		fputs("{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":{},\"values\":[",
+		      out);
+		for (unsigned int i = 0; i < nr; i++)
+			fprintf(out, "%s[%u,\"1\"]", i ? "," : "", 100 + i);
+		fputs("]}]}}", out);
+		fclose(out);
+		assert_int_equal(read_text(200, text, &seen, &error), nr > 10000 ? -EBADMSG : 0);
+		assert_int_equal(seen.nr_numbers, nr > 10000 ? 0 : nr);
+		free(text);
+	}
+}
+
 static int refuse(void *arg, const struct answer_series *series)
 {
 	(void)arg;
@@ -239,6 +263,7 @@ UNIT(test_answer)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matrix),	     cmocka_unit_test(test_vector),
 		cmocka_unit_test(test_no_numbers),   cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_too_long_a_series),
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_reader_ends_it),
 		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_access),
 		cmocka_unit_test(test_token_file),   cmocka_unit_test(test_access_refused),

@@ -321,6 +321,127 @@ static void test_too_many_series(void **state)
 	free(text);
 }
 
+/* ---- limits: what is beyond them is left out, and what is known goes on */
+
+/* An answer's series, one for each number from first on, as `format` makes of it and of a time. */
+static char *__attribute__((format(printf, 1, 0)))
+many(const char *format, unsigned int first, unsigned int nr, unsigned int at)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fputs("{\"status\":\"success\",\"data\":{\"result\":[", out);
+	for (unsigned int i = first; i < first + nr; i++) {
+		fputs(i > first ? "," : "", out);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		fprintf(out, format, i, at);
+#pragma GCC diagnostic pop
+	}
+	fputs("]}}", out);
+	fclose(out);
+	return text;
+}
+
+#define GUEST "{\"metric\":{\"guest\":\"g%u\"},\"values\":[[%u,\"1\"]]}"
+
+/* The members of a scope that is asked for so many guests, first+nr of them new in each second. */
+static void take_members(struct scope *scope, unsigned int first, unsigned int nr,
+			 unsigned int at, struct seen *seen)
+{
+	struct http_query queries[QUERIES];
+	struct error error = { "" };
+	char *text = many(GUEST, first, nr, at);
+
+	answer_all(queries);
+	answer(&queries[QUERY_MEMBERS], text);
+	moment_release(&seen->moment);
+	seen->moment = (struct moment){ 0 };
+	assert_int_equal(scope_take(scope, at, at, queries, take_moment, seen, &error), 0);
+	free(text);
+}
+
+static void test_too_many_members(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct seen seen = { .packer = packer_new() };
+	uint32_t last = 0;
+
+	(void)state;
+	for (uint32_t number = 1; number <= 2; number++) { /* their ids are the store's */
+		struct scope *scope = scope_new(&common, number, "kvm1");
+
+		take_members(scope, 0, MEMBERS_MAX + 5000, 101, &seen);
+		assert_int_equal(guests_count(seen.moment.guests), MEMBERS_MAX);
+		assert_true(guests_at(seen.moment.guests, 0)->id > last);
+		last = guests_at(seen.moment.guests, MEMBERS_MAX - 1)->id;
+		take_members(scope, MEMBERS_MAX - 1, 3, 102, &seen);
+		assert_int_equal(guests_count(seen.moment.guests), 1);
+		assert_string_equal(guests_at(seen.moment.guests, 0)->name, "g19999");
+		scope_free(scope);
+	}
+	moment_release(&seen.moment);
+	packer_free(seen.packer);
+	fields_free(common.fields);
+}
+
+static void test_too_many_vcpus(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_query queries[QUERIES];
+	struct seen seen = { .packer = packer_new() };
+	struct error error = { "" };
+	char *members = many(GUEST, 1, 1, 101);
+	char *text = many("{\"metric\":{\"guest\":\"g1\",\"mode\":\"kvm\",\"vcpu\":\"%u\"},"
+			  "\"values\":[[%u,\"1\"]]}", 0, 5000, 101);
+
+	(void)state;
+	answer_all(queries);
+	answer(&queries[QUERY_MEMBERS], members);
+	answer(&queries[QUERY_SECONDS], text);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_moment, &seen, &error), 0);
+	assert_int_equal(guests_at(seen.moment.guests, 0)->nr_vcpus, 4096);
+	assert_non_null(guest_vcpu(guests_at(seen.moment.guests, 0), 4095));
+	free(text);
+	free(members);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+/* Fewer lines than may be, of more moments: bytes have a limit, too. */
+static void test_too_many_bytes(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_query queries[QUERIES];
+	struct error error = { "" };
+	unsigned int nr = 0;
+	char *guests;
+	size_t size;
+	FILE *out = open_memstream(&guests, &size);
+
+	(void)state;
+	fputs("{\"status\":\"success\",\"data\":{\"result\":[", out);
+	for (unsigned int i = 0; i < 1000 * 90; i++)
+		fprintf(out, "%s{\"metric\":{\"guest\":\"g%u\",\"reason\":\"r%u\"},"
+			"\"values\":[[101,\"1\"]]}", i ? "," : "", i / 90, i % 90);
+	fputs("]}}", out);
+	fclose(out);
+	answer_all(queries);
+	answer(&queries[QUERY_EXITS], guests);
+	assert_int_equal(scope_take(scope, 101, 101, queries, count_moment, &nr, &error), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(scope_take(scope, 201, 201 + LINES_STEPS - 2, queries, count_moment, &nr,
+				    &error), -EFBIG);
+	assert_non_null(strstr(error.text, "more series than kvmtop takes"));
+	free(guests);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
 UNIT(test_scope)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +452,9 @@ UNIT(test_scope)
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),
 		cmocka_unit_test(test_too_many_series),
+		cmocka_unit_test(test_too_many_members),
+		cmocka_unit_test(test_too_many_vcpus),
+		cmocka_unit_test(test_too_many_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
