@@ -25,6 +25,7 @@ void pairing_release(struct pairing *pairing)
 	table_release(&pairing->table);
 	recorded_guests_release(&pairing->guests);
 	free(pairing->longs);
+	hash_free(pairing->cpu_losses, free);
 }
 
 /* ---- what begins and ends */
@@ -484,6 +485,8 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread = table_thread(&pairing->table, event);
 	intervals_touch(&pairing->intervals, thread, event->time);
 	table_count_events(&pairing->table, thread, meaning->number, nr);
+	if (thread->cpu != event->cpu)
+		pairing_migrate(pairing, thread, event);
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;

@@ -18,7 +18,8 @@
  *
  * What KVM polled in halts is what kvm_vcpu_wakeup and kvm_halt_poll_ns say.
  *
- * What the recording cuts off, at its ends or where events are missing, has no duration.
+ * What the recording cuts off, at its ends or where events are missing, has no duration: what began
+ * before the latest loss of the CPU on which it ends. See lose_thread(), which forgets it.
  *
  * Where the scheduler's events are recorded, too (sched_switch, sched_waking), a vCPU's thread
  * waits from when it is woken, or loses its CPU although it could run, until it gets a CPU.
@@ -157,6 +158,17 @@ struct recorded_loss {
 
 #define PAIRING_LOSSES 64 /* kept */
 
+/* The latest loss of a CPU, in all buffers of a file. */
+struct cpu_loss {
+	struct cpu_of_file {
+		uint32_t main; /* see struct trace_info */
+		int32_t cpu;
+	} of;
+	uint64_t time;
+	int64_t lost; /* as struct recorded_loss.lost */
+	UT_hash_handle hh;
+};
+
 /* An exit that took longer than the threshold. Times are in the clock's unit. */
 struct recorded_long {
 	struct recorded_thread *thread;
@@ -203,6 +215,7 @@ struct pairing {
 	size_t nr_losses;
 	uint64_t nr_lost_events;
 	bool has_unknown_loss;
+	struct cpu_loss *cpu_losses; /* a hash */
 };
 
 #define PAIRING_ALL_ARGUMENTS (-1U << EXITS_FIRST_ARGUMENT)
@@ -284,8 +297,13 @@ void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread
 void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
 void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
 
-/* An event that says that others were lost; and one of the scheduler. */
+/*
+ * An event that says that others were lost; a thread of which an event is about to be taken that
+ * shows it on another CPU than before; and an event of the scheduler.
+ */
 void pairing_lose(struct pairing *pairing, const struct trace_event *event);
+void pairing_migrate(struct pairing *pairing, struct recorded_thread *thread,
+		     const struct trace_event *event);
 void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
 		      const struct trace_event *event);
 

@@ -48,7 +48,7 @@ void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread
 		return;
 	spans_end(pairing, thread, SPAN_EXIT, time, true);
 	spans_end(pairing, thread, SPAN_USERSPACE, time, true);
-	if (state->sched == SCHED_WAITS)
+	if (state->sched == SCHED_WAITS && state->waits_since <= time)
 		spans_end(pairing, thread, SPAN_WAIT, time, true);
 }
 
@@ -90,7 +90,7 @@ void pairing_end(struct pairing *pairing)
 
 /* ---- lost events */
 
-/* Forgets what the thread is in. */
+/* Forgets what the thread is in, except a wait that began after the loss. */
 static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 			const struct trace_event *event)
 {
@@ -109,7 +109,8 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 	state->poll_limit_ns = 0;
 	state->sees_runs = false;
 	state->mode = VCPU_UNKNOWN;
-	state->sched = SCHED_RUNS;
+	if (state->waits_since < event->time)
+		state->sched = SCHED_RUNS;
 }
 
 /* Events of this CPU are missing, in all buffers of the file: forgets the state of its threads. */
@@ -126,6 +127,45 @@ static void lose_threads(struct pairing *pairing, struct recorded_thread *first,
 	}
 }
 
+static struct cpu_loss *latest_loss(const struct pairing *pairing, const struct trace_event *event)
+{
+	const struct cpu_of_file of = { trace_file(pairing->trace, event->file)->main, event->cpu };
+	struct cpu_loss *loss;
+
+	HASH_FIND(hh, pairing->cpu_losses, &of, sizeof(of), loss);
+	return loss;
+}
+
+static void keep_loss(struct pairing *pairing, const struct trace_event *event)
+{
+	struct cpu_loss *loss = latest_loss(pairing, event);
+
+	if (!loss) {
+		loss = xcalloc(1, sizeof(*loss));
+		loss->of.main = trace_file(pairing->trace, event->file)->main;
+		loss->of.cpu = event->cpu;
+		hash_add(pairing->cpu_losses, of, loss);
+	}
+	loss->time = event->time;
+	loss->lost = event->lost;
+}
+
+/* What the thread was in may have ended on this CPU, among the events that are missing there. */
+void pairing_migrate(struct pairing *pairing, struct recorded_thread *thread,
+		     const struct trace_event *event)
+{
+	const struct thread_state *state = table_state(thread);
+	const struct cpu_loss *loss = pairing->cpu_losses ? latest_loss(pairing, event) : NULL;
+
+	if (!loss || !(((state->mode != VCPU_UNKNOWN || state->is_open) &&
+			state->since < loss->time) ||
+		       (state->sched != SCHED_RUNS && state->waits_since < loss->time)))
+		return;
+	lose_thread(pairing, thread,
+		    &(struct trace_event){ .time = loss->time, .lost = loss->lost,
+					   .file = event->file, .cpu = event->cpu });
+}
+
 void pairing_lose(struct pairing *pairing, const struct trace_event *event)
 {
 	struct table *table = &pairing->table;
@@ -139,6 +179,7 @@ void pairing_lose(struct pairing *pairing, const struct trace_event *event)
 	else
 		pairing->has_unknown_loss = true;
 	if (event->cpu >= 0) {
+		keep_loss(pairing, event);
 		lose_threads(pairing, *table_of_cpu(table, event->cpu), event);
 		return;
 	}
@@ -196,21 +237,35 @@ static struct recorded_thread *vcpu_thread(struct pairing *pairing,
 	return thread;
 }
 
+/* The same, where the event shows it on its CPU. */
+static struct recorded_thread *vcpu_thread_here(struct pairing *pairing,
+						const struct trace_field *field,
+						const struct trace_event *event)
+{
+	struct recorded_thread *thread = vcpu_thread(pairing, field, event);
+
+	if (thread && thread->cpu != event->cpu)
+		pairing_migrate(pairing, thread, event);
+	return thread;
+}
+
 void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
 		      const struct trace_event *event)
 {
-	struct recorded_thread *thread = vcpu_thread(pairing, meaning->tid, event);
+	struct recorded_thread *thread;
 
 	if (meaning->kind == MEANING_WAKING) {
+		thread = vcpu_thread(pairing, meaning->tid, event);
 		if (thread)
 			wake(thread, event->time);
 		return;
 	}
 	pairing->has_switches = true;
+	thread = vcpu_thread_here(pairing, meaning->tid, event);
 	if (thread)
 		leave_cpu(pairing, thread,
 			  trace_field_number(meaning->state, event) & STATE_SLEEPS, event->time);
-	thread = vcpu_thread(pairing, meaning->next_tid, event);
+	thread = vcpu_thread_here(pairing, meaning->next_tid, event);
 	if (thread)
 		get_cpu(pairing, thread, event->time);
 }

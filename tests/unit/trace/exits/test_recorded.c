@@ -923,6 +923,85 @@ static void losses_of_one_cpu(void **state)
 	end(&world);
 }
 
+/*
+ * An exit, and time in the guest, that end on another CPU than they began on, after that CPU lost
+ * events: perhaps they ended among these. What begins after the loss has its time.
+ */
+static void losses_before_a_migration(void **state)
+{
+	enum { US = 1000, S = 1000000000 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_irq(&world.event, 5);
+	add(&world, 1, 1 * S);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1 * S);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 2 * S);
+	ring_lose(&world.rings[1], 50000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 1, 12ull * S);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 12ull * S + 40 * US);
+	put_entry(&world.event, 77, 0);
+	add(&world, 1, 12ull * S + 50 * US);
+	/* in the guest, over a loss of the other CPU */
+	ring_lose(&world.rings[0], 7);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 15ull * S);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 15ull * S + 10 * US);
+	open_dat(&world);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_int_equal(item(&world, 1, 0, "vmexit")->timing->total_ended_ns, 20 * US);
+	assert_int_equal(item(&world, 1, 0, "vmexit")->timing->raw.max_ns, 10 * US);
+	look(&world, &view_vcpus);
+	assert_int_equal(item(&world, 1, 0, "time(guest)")->total, 1ull * S + 40 * US);
+	end(&world);
+}
+
+/* The same of a wait for a CPU; one that began after the loss is known. */
+static void losses_before_a_wait_ends(void **state)
+{
+	enum { S = 1000000000 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_irq(&world.event, 5);
+	add(&world, 1, 900);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1100);
+	put_switch(&world.event, 77, 0, 0);
+	add(&world, 0, 1200);
+	ring_lose(&world.rings[1], 50000);
+	put_switch(&world.event, 0, 0, 77);
+	add(&world, 1, 5ull * S);
+	put_entry(&world.event, 77, 0);
+	add(&world, 1, 5ull * S + 100);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 1, 5ull * S + 200);
+	put_switch(&world.event, 77, 1, 0);
+	add(&world, 1, 5ull * S + 300);
+	ring_lose(&world.rings[0], 50000);
+	put_waking(&world.event, 0, 77);
+	add(&world, 0, 6ull * S);
+	put_switch(&world.event, 0, 0, 77);
+	add(&world, 0, 6ull * S + 70);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 6ull * S + 100);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(item(&world, 1, 0, "time(wait)")->total, 70);
+	assert_null(find_item(&world, 1, 0, "vmexit"));
+	end(&world);
+}
+
 /* ---- threads that have ended */
 
 /* What all threads that ran a vCPU and have ended counted: their guest is in no inventory. */
@@ -1828,6 +1907,8 @@ UNIT(test_recorded)
 		cmocka_unit_test(what_is_gone_without_user_space),
 		cmocka_unit_test(interrupts),
 		cmocka_unit_test(losses_of_one_cpu),
+		cmocka_unit_test(losses_before_a_migration),
+		cmocka_unit_test(losses_before_a_wait_ends),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
 		cmocka_unit_test(guests_that_have_ended),
