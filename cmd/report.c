@@ -284,6 +284,7 @@ static int print_both(struct report *report, struct report *other, struct error 
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
+		sides[i]->run.query.joins_names = true;
 		err = make(sides[i], error);
 		compared[i] = (struct view_side){
 			.path = sides[i]->run.source->name,

@@ -419,6 +419,7 @@ static int build_span(struct history_span *span, enum exit_kind event, struct er
 	span->query.type = &view_exit_totals;
 	span->query.sort = view_default_sort(span->query.type);
 	span->query.event = event;
+	span->query.joins_names = true;
 	err = monitor_want(span->monitor, &span->query, error);
 	if (err)
 		return err;

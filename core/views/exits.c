@@ -213,6 +213,7 @@ static void build_groups(struct view *view, const struct query *query, const str
 	view->sums.keys = query_keys(query);
 	view->sums.has_groups = true;
 	view->sums.is_since_start = query->type == &view_exit_totals;
+	view->sums.joins_names = query->joins_names;
 	choose(&view->sums, query, facts);
 	rollup(&view->sums, facts);
 	add_rows(view, &of, has_names ?

@@ -29,7 +29,8 @@ struct query {
 	size_t nr_only;
 	bool is_by_name;	      /* guests that get the guest's name later are meant, too */
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
-	unsigned int groups;	      /* and a row for each of these */
+	unsigned int groups;	      /* and a row for each of these; */
+	bool joins_names;	      /* guests of one name are one guest */
 	uint32_t stack_hz;	      /* of view_where and view_why: see struct want, */
 	bool has_guest_code;	      /* the same, */
 	bool by_argument;	      /* and exits are told apart by their arguments */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One pass over the keys of stats. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/array.h"
 #include "core/views/rollup.h"
@@ -21,7 +22,8 @@ void rollup_begin(struct rollup *rollup, unsigned int by)
 {
 	rollup->keys = (struct keys){ .guest = GUEST_ALL };
 	rollup->by = by;
-	rollup->has_groups = rollup->is_since_start = false;
+	rollup->has_groups = rollup->is_since_start = rollup->joins_names = false;
+	rollup->joined = rollup->joined_as = GUEST_ALL;
 	field_set_clear(&rollup->counted);
 	field_set_clear(&rollup->reasons);
 	rollup->all = (struct owner){ .key = { GUEST_ALL, -1, FIELD_ANY } };
@@ -79,11 +81,40 @@ void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu)
 	find_owner(rollup, &(struct key){ guest, vcpu, FIELD_ANY });
 }
 
+/* The first guest that bears the name of a guest: one that is there, or else one that has ended. */
+static uint32_t first_of_name(const struct guests *guests, uint32_t id)
+{
+	const struct guest *of = guests_find(guests, id), *guest;
+
+	if (!of)
+		return STATS_ENDED;
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
+		if (strcmp(guest->name, of->name) == 0)
+			return guest->id;
+	}
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++) {
+		if (strcmp(guest->name, of->name) == 0)
+			return guest->id;
+	}
+	return id;
+}
+
+static uint32_t joined_guest(struct rollup *rollup, const struct facts *facts, uint32_t guest)
+{
+	if (!rollup->joins_names || guest == GUEST_NONE)
+		return guest;
+	if (rollup->joined != guest)
+		rollup->joined_as = first_of_name(facts->guests, guest);
+	rollup->joined = guest;
+	return rollup->joined_as;
+}
+
 /* The owner of a key; keys of an owner follow each other. NULL: none. */
 static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
 			      const struct key *of)
 {
-	struct key key = { rollup->by & GROUP_GUEST ? of->guest : GUEST_ALL,
+	struct key key = { rollup->by & GROUP_GUEST ? joined_guest(rollup, facts, of->guest) :
+						      GUEST_ALL,
 			   rollup->by & GROUP_VCPU ? of->vcpu : -1, FIELD_ANY };
 
 	if (rollup->nr_owners && key_equal(&rollup->owners[rollup->latest].key, &key))

@@ -97,6 +97,7 @@ struct rollup {
 	/* Set by the caller after rollup_begin(): */
 	struct keys keys;
 	unsigned int by; /* GROUP_*: an owner for each guest, vCPU; a group for each reason */
+	bool joins_names;	   /* guests of one name are one, the first of them */
 	bool has_groups;	   /* what is counted is in groups; else in its owner's exits */
 	bool is_since_start; /* groups' buckets are since the start, not of the interval */
 	struct field_set counted;  /* the fields that are added up */
@@ -113,6 +114,7 @@ struct rollup {
 
 	/* Its own: */
 	size_t room_owners, room_groups, latest;
+	uint32_t joined, joined_as; /* the latest guest, and the first of its name */
 	struct key_index owner_index, group_index, cost_index;
 	struct reason_cost { /* of an owner */
 		struct key key;

@@ -161,6 +161,24 @@ is "$(total exits -g web1)" "$(($(total exits -p 112) + $(total exits -p 212)))"
 "$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c -p 112 >"$TMP/diff1"
 isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
 
+# rate OPTION...: what the row of web1 says of both spans of --diff, in CSV.
+rate() {
+	"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c "$@" >"$TMP/diff"
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		/web1/ { print $at["other_rate"], $at["rate"] }' "$TMP/diff"
+}
+
+elapsed=$("$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now --json |
+	sed -n 's/.*"elapsed_s":\([0-9.]*\).*/\1/p' | head -n 1)
+for view in guests vcpus; do
+	is "$(rate --view $view | wc -l)" 1 "--diff, $view: one row for both lives"
+	check "with the sum of both" awk -v rates="$(rate --view $view)" -v all="$both" \
+		-v s="$elapsed" 'BEGIN { split(rates, r, " "); exit !(r[1] == r[2] &&
+			r[1] > 0.999 * all / s && r[1] < 1.001 * all / s) }'
+done
+is "$("$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now --json --view guests |
+	grep -o '"guest":"web1"' | wc -l)" 1 "and in JSON"
+
 # Two spans: it runs in the first, and ends in the second.
 machine
 spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 -w "$TMP/ends.db" 2>"$TMP/err"
