@@ -157,24 +157,33 @@ static int none_there(const struct past_run *reader, struct error *error)
 			 reader->run.source->name, first, last);
 }
 
+static bool is_in_time(const struct past_run *reader)
+{
+	uint64_t time_ns = past_at(reader->past)->time_ns;
+
+	return time_ns > reader->from_ns && time_ns <= reader->to_ns;
+}
+
 /* The last error counts: the guest may be in a later inventory. */
 static int print_all(struct past_run *reader, struct error *error)
 {
 	unsigned long most = reader->run.options->samples;
 	struct error no_guest = { "" };
-	int err = past_go(reader->past, reader->from_ns, error);
+	uint64_t last_id = 0;
+	int err = past_go_first(reader->past, reader->from_ns, reader->to_ns, &last_id, error);
 
-	if (!err && past_at(reader->past)->time_ns <= reader->from_ns)
-		err = past_step(reader->past, false, error);
-	while (!err && past_at(reader->past)->time_ns <= reader->to_ns &&
+	while (!err && (last_id < UINT64_MAX ? past_at(reader->past)->id <= last_id :
+						is_in_time(reader)) &&
 	       (!most || reader->nr_printed < most)) {
+		bool is_wanted = is_in_time(reader);
+
 		/* As in a live log, a first sample has nothing to be compared with. */
-		if (past_at(reader->past)->elapsed_ns &&
+		if (is_wanted && past_at(reader->past)->elapsed_ns &&
 		    choose_guest(reader, &no_guest) == 0)
 			err = print_chosen(reader, error);
 		if (!err)
 			err = past_go_on(reader->past, error);
-		reader->goes_on = err == 0;
+		reader->goes_on = err == 0 && is_wanted;
 		err = err < 0 ? err : 0;
 	}
 	if (err && err != -ENOENT)

@@ -115,6 +115,63 @@ static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_
 	return err;
 }
 
+/* The first moment of a run that ends with `last`; min_id: the lowest id in its time. */
+static int find_first_of_run(struct db *db, uint64_t from_ns, uint64_t to_ns, uint64_t min_id,
+			     const struct stored *last, struct stored *ret_first,
+			     struct error *error)
+{
+	const struct db_value values[] = { DB_NUMBER(from_ns), DB_NUMBER(to_ns),
+					   DB_NUMBER(last->id) };
+	struct stored before;
+	int err = one_stored(db, SQL_BEFORE_RUN, values, ARRAY_SIZE(values), &before, error);
+
+	if (err && err != -ENOENT)
+		return err;
+	if (err || before.id < min_id)
+		before.id = min_id - 1;
+	err = one_stored(db, SQL_NEXT, &DB_NUMBER(before.id), 1, ret_first, error);
+	return check_order(db, err, ret_first->id <= last->id, error);
+}
+
+static int file_run(void *store, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
+		    struct stored *ret_first, struct stored *ret_last, struct error *error)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	uint64_t until_ns = to_ns < INT64_MAX ? to_ns : INT64_MAX;
+	uint64_t before = before_id < INT64_MAX ? before_id : INT64_MAX;
+	const struct db_value values[] = { DB_NUMBER(from_ns), DB_NUMBER(until_ns),
+					   DB_NUMBER(before) };
+	uint64_t min_id, max_id, nr;
+	struct stored first = { 0 }, last = { 0 };
+	sqlite3_stmt *row;
+	bool is_some;
+	int err;
+
+	if (from_ns > INT64_MAX)
+		return -ENOENT;
+	err = db_find_row(db, SQL_RUNS, values, ARRAY_SIZE(values), &row, error);
+	if (err)
+		return err;
+	is_some = get_number(row, 0, SQL_SAMPLE_MAX, &min_id) && min_id &&
+		  get_number(row, 1, SQL_SAMPLE_MAX, &max_id);
+	nr = (uint64_t)sqlite3_column_int64(row, 2);
+	sqlite3_reset(row);
+	if (!is_some)
+		return -ENOENT;
+	err = one_stored(db, SQL_BEFORE, &DB_NUMBER(max_id + 1), 1, &last, error);
+	err = check_order(db, err, last.id == max_id, error);
+	/* Without another moment between them they are one run. */
+	if (!err && max_id - min_id + 1 == nr)
+		err = one_stored(db, SQL_NEXT, &DB_NUMBER(min_id - 1), 1, &first, error);
+	else if (!err)
+		err = find_first_of_run(db, from_ns, until_ns, min_id, &last, &first, error);
+	if (err)
+		return err;
+	*ret_first = first;
+	*ret_last = last;
+	return 0;
+}
+
 static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
 			     struct stored *ret_stored, struct error *error)
 {
@@ -396,6 +453,7 @@ static int file_check(void *store, struct error *error)
 static const struct store_type file_store = {
 	.find = file_find,
 	.step = file_step,
+	.run = file_run,
 	.find_flagged = file_find_flagged,
 	.read = file_read,
 	.fields = file_fields,

@@ -50,6 +50,8 @@ enum sql {
 	SQL_AT,
 	SQL_NEXT,
 	SQL_BEFORE,
+	SQL_RUNS,
+	SQL_BEFORE_RUN,
 	SQL_FLAGGED,
 	SQL_HOLD,
 	SQL_READ_CHANGES, /* the parts, as enum moment_part */

@@ -28,7 +28,7 @@ struct interval {
 	uint64_t *ids; /* of the totals between them that have what was forgotten */
 	size_t nr_ids, room_ids;
 	struct tally tally;
-	struct stored first, last;
+	struct stored first, last; /* first: of what was read so far */
 	uint64_t elapsed_ns;
 };
 
@@ -313,37 +313,39 @@ static int read_stretch(struct interval *interval, struct stored *to, struct err
 	return reader_step(interval->reader, &from, true, to, error);
 }
 
-/* The first moment that is later, and the last one that is not later. */
-static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns,
-		     struct error *error)
+/* The stretches of moments that follow each other, from the first one to `at`. */
+static int read_run(struct interval *interval, struct stored *at, struct error *error)
 {
-	const struct store *store = &interval->reader->store;
-	int err = store->type->find(store->state, to_ns, &interval->last, error);
+	int err = 0;
 
-	if (!err)
-		err = store->type->find(store->state, from_ns, &interval->first, error);
-	if (!err && interval->first.time_ns <= from_ns)
-		err = reader_step(interval->reader, &interval->first, false, &interval->first,
-				  error);
-	if (!err && (interval->last.time_ns > to_ns || interval->last.id < interval->first.id))
-		err = -ENOENT;
+	while (!err && at->id)
+		err = read_stretch(interval, at, error);
 	return err;
 }
 
+/* Where the clock was set the moments of a time may be in several places: the latest comes first. */
 int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *error)
 {
+	struct reader *reader = interval->reader;
 	struct stored at;
-	int err = find_ends(interval, from_ns, to_ns, error);
+	int err = reader_run(reader, from_ns, to_ns, UINT64_MAX, &interval->first, &at, error);
 
 	if (err) {
 		interval->first.id = interval->last.id = 0;
 		return err;
 	}
-	at = interval->last;
-	err = reader_open(interval->reader, interval->fields, error);
-	while (!err && at.id)
-		err = read_stretch(interval, &at, error);
-	return err;
+	interval->last = at;
+	err = reader_open(reader, interval->fields, error);
+	if (err)
+		return err;
+	do {
+		err = read_run(interval, &at, error);
+		if (err)
+			return err;
+		err = reader_run(reader, from_ns, to_ns, interval->first.id, &interval->first, &at,
+				 error);
+	} while (!err);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- playing: the begin and the end */

@@ -125,6 +125,38 @@ int past_go(struct past *past, uint64_t time_ns, struct error *error)
 	return note(past, err ? err : choose(past, &at, error), error);
 }
 
+/* Where time never goes back the end is not looked for: moments may come later. */
+static int go_on_after(struct past *past, uint64_t from_ns, struct error *error)
+{
+	int err = past_go(past, from_ns, error);
+
+	return !err && past_at(past)->time_ns <= from_ns ? past_step(past, false, error) : err;
+}
+
+int past_go_first(struct past *past, uint64_t from_ns, uint64_t to_ns, uint64_t *ret_last_id,
+		  struct error *error)
+{
+	struct reader *reader = &past->play.reader;
+	struct stored first, last;
+	uint64_t last_id = UINT64_MAX;
+	int err;
+
+	if (!reader->store.type->run) {
+		*ret_last_id = last_id;
+		return go_on_after(past, from_ns, error);
+	}
+	err = reader_run(reader, from_ns, to_ns, UINT64_MAX, &first, &last, error);
+	if (err)
+		return note(past, err, error);
+	for (last_id = last.id; !err;)
+		err = reader_run(reader, from_ns, to_ns, first.id, &first, &last, error);
+	if (err == -ENOENT)
+		err = choose(past, &first, error);
+	if (!err)
+		*ret_last_id = last_id;
+	return note(past, err, error);
+}
+
 int past_go_to(struct past *past, uint64_t time_ns, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;

@@ -96,6 +96,13 @@ struct guests *past_guests(struct past *past);
 int past_go(struct past *past, uint64_t time_ns, struct error *error);
 /* The same, but the moment with the time in its interval, if there is one. */
 int past_go_to(struct past *past, uint64_t time_ns, struct error *error);
+/*
+ * Chooses the first moment that is later than from_ns and not later than to_ns; ret_last_id: of the
+ * last one, UINT64_MAX where later ones may come. Where the clock was set there may be others
+ * between the two. -ENOENT: there is none.
+ */
+int past_go_first(struct past *past, uint64_t from_ns, uint64_t to_ns, uint64_t *ret_last_id,
+		  struct error *error);
 /* Chooses the next moment, or with is_back the one before. -ENOENT: there is none. */
 int past_step(struct past *past, bool is_back, struct error *error);
 

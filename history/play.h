@@ -58,7 +58,14 @@ int reader_load_fields(struct reader *reader, struct error *error);
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct error *error);
 
-/* The same of what is in memory: see struct store_type's near. */
+/*
+ * See struct store_type's run. The first call has before_id UINT64_MAX; the next one the id of the
+ * first moment that was found.
+ */
+int reader_run(struct reader *reader, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
+	       struct stored *ret_first, struct stored *ret_last, struct error *error);
+
+/* The same as reader_step(), of what is in memory: see struct store_type's near. */
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct error *error);
 

@@ -143,6 +143,39 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, error);
 }
 
+/* Where time never goes back there is one run. */
+static int find_run(struct reader *reader, uint64_t from_ns, uint64_t to_ns,
+		    struct stored *ret_first, struct stored *ret_last, struct error *error)
+{
+	const struct store *store = &reader->store;
+	struct stored first, last;
+	int err = store->type->find(store->state, to_ns, &last, error);
+
+	if (!err)
+		err = store->type->find(store->state, from_ns, &first, error);
+	if (!err && first.time_ns <= from_ns)
+		err = reader_step(reader, &first, false, &first, error);
+	if (!err && (last.time_ns > to_ns || last.id < first.id))
+		err = -ENOENT;
+	if (err)
+		return err;
+	*ret_first = first;
+	*ret_last = last;
+	return 0;
+}
+
+int reader_run(struct reader *reader, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
+	       struct stored *ret_first, struct stored *ret_last, struct error *error)
+{
+	const struct store *store = &reader->store;
+
+	if (store->type->run)
+		return store->type->run(store->state, from_ns, to_ns, before_id, ret_first,
+					ret_last, error);
+	return before_id == UINT64_MAX ?
+		       find_run(reader, from_ns, to_ns, ret_first, ret_last, error) : -ENOENT;
+}
+
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct error *error)
 {

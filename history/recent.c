@@ -303,6 +303,30 @@ static int recent_step(void *state, uint64_t id, bool is_back, struct stored *re
 	return err;
 }
 
+static int recent_run(void *state, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
+		      struct stored *ret_first, struct stored *ret_last, struct error *error)
+{
+	struct recent *recent = state;
+	const struct kept_moment *list;
+	size_t last, first;
+
+	(void)error;
+	pthread_mutex_lock(&recent->lock);
+	list = recent->kept.list;
+	last = kept_index(&recent->kept, before_id);
+	while (last && (list[last - 1].time_ns <= from_ns || list[last - 1].time_ns > to_ns))
+		last--;
+	first = last;
+	while (first && list[first - 1].time_ns > from_ns && list[first - 1].time_ns <= to_ns)
+		first--;
+	if (last) {
+		*ret_first = stored_at(recent, first);
+		*ret_last = stored_at(recent, last - 1);
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return last ? 0 : -ENOENT;
+}
+
 static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
 			       struct error *error)
 {
@@ -363,6 +387,7 @@ struct store recent_store(struct recent *recent)
 	static const struct store_type type = {
 		.find = recent_find,
 		.step = recent_step,
+		.run = recent_run,
 		.find_flagged = recent_find_flagged,
 		.read = recent_read,
 		.fields = recent_fields,

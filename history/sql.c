@@ -72,6 +72,11 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_AT] = STORED "WHERE time_ns <= ?1 ORDER BY time_ns DESC, id DESC LIMIT 1",
 	[SQL_NEXT] = STORED "WHERE id > ?1 ORDER BY id LIMIT 1",
 	[SQL_BEFORE] = STORED "WHERE id < ?1 ORDER BY id DESC LIMIT 1",
+	/* By the index of times alone, which has the ids. */
+	[SQL_RUNS] = "SELECT min(id), max(id), count(*) FROM sample"
+		     " WHERE time_ns > ?1 AND time_ns <= ?2 AND +id < ?3",
+	[SQL_BEFORE_RUN] = STORED "WHERE id < ?3 AND (+time_ns <= ?1 OR +time_ns > ?2)"
+				  " ORDER BY id DESC LIMIT 1",
 	[SQL_FLAGGED] = STORED "WHERE id = (SELECT id FROM sample WHERE flags <> 0"
 			       " AND segment = (SELECT segment FROM sample WHERE id = ?1)"
 			       " AND id <= ?1 AND flags & ?2 ORDER BY id DESC LIMIT 1)",

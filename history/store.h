@@ -44,6 +44,14 @@ struct store_type {
 	 */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		    struct error *error);
+	/*
+	 * The latest moments with an id below before_id that follow each other and are all later
+	 * than from_ns and not later than to_ns: the first and the last of them. Where the clock
+	 * was set there may be more of them before. -ENOENT: there are none. NULL: time never goes
+	 * back, so find() finds them.
+	 */
+	int (*run)(void *store, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
+		   struct stored *ret_first, struct stored *ret_last, struct error *error);
 	/* The latest moment up to id, in its segment, that has one of the flags. */
 	int (*find_flagged)(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
 			    struct error *error);

@@ -749,6 +749,37 @@ static void totals_have_what_was_forgotten(void **state)
 	fields_free(fields);
 }
 
+/* The clock is set back after 30: the moments of a time are in two places. */
+static void runs_of_a_time(void **state)
+{
+	static const uint64_t times[] = { 10, 20, 30, 12, 22, 32 };
+	static const struct segment segment = { .host = "alpha" };
+	struct fields *fields = fields_new();
+	struct recent *recent = recent_new(1 << 20, &segment, fields);
+	struct store store = recent_store(recent);
+	struct packed packed = { 0 };
+	struct stored first, last;
+	struct error error = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		struct moment moment = { .time_ns = times[i], .elapsed_ns = 10 };
+
+		assert_int_equal(recent_add(recent, &moment, &packed), 0);
+	}
+	assert_int_equal(store.type->run(store.state, 15, 30, UINT64_MAX, &first, &last, &error),
+			 0);
+	assert_int_equal(first.time_ns, 22);
+	assert_int_equal(last.time_ns, 22);
+	assert_int_equal(store.type->run(store.state, 15, 30, first.id, &first, &last, &error), 0);
+	assert_int_equal(first.time_ns, 20);
+	assert_int_equal(last.time_ns, 30);
+	assert_int_equal(store.type->run(store.state, 15, 30, first.id, &first, &last, &error),
+			 -ENOENT);
+	recent_free(recent);
+	fields_free(fields);
+}
+
 UNIT(test_past)
 {
 	const struct CMUnitTest tests[] = {
@@ -760,6 +791,7 @@ UNIT(test_past)
 		cmocka_unit_test(after_a_loss),
 		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
 		cmocka_unit_test(other_programs_make_no_gap),
+		cmocka_unit_test(runs_of_a_time),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
