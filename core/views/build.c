@@ -90,56 +90,71 @@ static int compare_flat(const void *a, const void *b, void *order)
 	return compare_siblings(a, b, order);
 }
 
-/* Siblings in a row, each with the rows below it. */
-struct branch {
-	struct view_row *rows;
-	size_t nr_rows;
+/* Trees of rows, while they are sorted: rows have their numbers until all are in order. */
+struct trees {
+	const struct view_row *rows;
+	const struct order *order;
+	size_t *lengths; /* of a row with the rows below it */
+	struct view_row *sorted;
+	size_t nr_sorted;
 };
 
-static int compare_branches(const void *a, const void *b, void *order)
+static int compare_rows(const void *a, const void *b, void *of)
 {
-	const struct branch *x = a, *y = b;
+	const struct trees *trees = of;
 
-	return compare_siblings(x->rows, y->rows, order);
+	return compare_siblings(&trees->rows[*(const size_t *)a], &trees->rows[*(const size_t *)b],
+				trees->order);
 }
 
-/*
- * Sorts siblings, each with the rows below it, and these among each other. sorted and branches have
- * room for all rows.
- */
-static void sort_siblings(struct view_row *rows, size_t nr_rows, struct view_row *sorted,
-			  struct branch *branches, struct order *order)
+/* A row is after the rows below it, here. */
+static void set_lengths(struct trees *trees, size_t nr)
 {
-	uint8_t depth = rows[0].depth;
-	size_t nr = 0, out = 0;
+	for (size_t i = nr; i-- > 0;) {
+		size_t end = i + 1;
 
-	for (size_t i = 0; i < nr_rows; i++) {
-		if (rows[i].depth == depth)
-			branches[nr++] = (struct branch){ .rows = &rows[i] };
-		branches[nr - 1].nr_rows++;
+		while (end < nr && trees->rows[end].depth > trees->rows[i].depth)
+			end += trees->lengths[end];
+		trees->lengths[i] = end - i;
 	}
-	for (size_t i = 0; i < nr; i++) {
-		if (branches[i].nr_rows > 1)
-			sort_siblings(branches[i].rows + 1, branches[i].nr_rows - 1, sorted,
-				      branches + nr, order);
-	}
-	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
-	for (size_t i = 0; i < nr; i++) {
-		memcpy(&sorted[out], branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
-		sorted[out].is_last = i + 1 == nr;
-		out += branches[i].nr_rows;
-	}
-	memcpy(rows, sorted, nr_rows * sizeof(*rows));
 }
 
-static void view_sort_trees(struct view *view, struct order *order)
+/* Adds siblings in their order, each with the rows below it. list: room for the siblings' rows. */
+static void add_siblings(struct trees *trees, size_t first, size_t end, size_t *list)
 {
-	struct branch *branches = xcalloc(view->nr_rows, sizeof(*branches));
-	struct view_row *sorted = xcalloc(view->nr_rows, sizeof(*sorted));
+	size_t nr = 0;
 
-	sort_siblings(view->rows, view->nr_rows, sorted, branches, order);
-	free(branches);
-	free(sorted);
+	for (size_t i = first; i < end; i += trees->lengths[i])
+		list[nr++] = i;
+	qsort_r(list, nr, sizeof(*list), compare_rows, trees);
+	for (size_t k = 0; k < nr; k++) {
+		size_t i = list[k];
+
+		trees->sorted[trees->nr_sorted] = trees->rows[i];
+		trees->sorted[trees->nr_sorted++].is_last = k + 1 == nr;
+		if (trees->lengths[i] > 1)
+			add_siblings(trees, i + 1, i + trees->lengths[i], list + nr);
+	}
+}
+
+static void view_sort_trees(struct view *view, const struct order *order)
+{
+	size_t nr = view->nr_rows;
+	struct trees trees = {
+		.rows = view->rows,
+		.order = order,
+		.lengths = xcalloc(nr, sizeof(*trees.lengths)),
+		.sorted = xcalloc(nr, sizeof(*trees.sorted)),
+	};
+	size_t *list = xcalloc(nr, sizeof(*list));
+
+	set_lengths(&trees, nr);
+	add_siblings(&trees, 0, nr, list);
+	free(list);
+	free(trees.lengths);
+	free(view->rows);
+	view->rows = trees.sorted;
+	view->room_rows = nr;
 }
 
 /* ---- columns without values */
@@ -408,10 +423,8 @@ static void fill_ended(struct view *view, struct view_row *row, const struct vie
 	const struct column *columns = view->type->columns;
 	bool has_rest = rows[nr - 1].is_rest; /* the number of all is unknown */
 
-	*row = (struct view_row){
-		.field = FIELD_NONE, .guest = STATS_ENDED, .vcpu = -1,
-		.can_open = true, .is_gone = true,
-	};
+	row->guest = STATS_ENDED;
+	row->can_open = row->is_gone = true;
 	snprintf(view->ended, sizeof(view->ended), "%s%zu ended", has_rest ? "over " : "",
 		 nr - has_rest);
 	for (size_t i = 0; columns[i].id; i++) {
@@ -435,6 +448,7 @@ static void fold_ended(struct view *view, const struct query *query)
 	nr = view->nr_rows - first;
 	if (nr < 2)
 		return;
+	row = *view_add(view);
 	fill_ended(view, &row, &view->rows[first], nr);
 	row.is_open = query->opens_ended;
 	if (!row.is_open) {
@@ -442,7 +456,6 @@ static void fold_ended(struct view *view, const struct query *query)
 		view->rows[first] = row;
 		return;
 	}
-	view_add(view);
 	memmove(&view->rows[first + 1], &view->rows[first], nr * sizeof(row));
 	view->rows[first] = row;
 	for (size_t i = first + 1; i < view->nr_rows; i++)
@@ -466,9 +479,7 @@ void view_build(struct view *view, const struct query *query, const struct facts
 {
 	struct order order = order_of(query);
 
-	view->type = query->type;
-	view->nr_rows = 0;
-	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	view_begin(view, query->type);
 	view->has_total = false;
 	view->absent = 0;
 	view->unit = facts->unit;

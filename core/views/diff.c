@@ -232,7 +232,8 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 	struct pair *pairs = xcalloc(most + 1, sizeof(*pairs));
 	int err = check_units(sides, error);
 
-	*ret_view = (struct view){ .type = &diff };
+	*ret_view = (struct view){ .nr_rows = 0 };
+	view_begin(ret_view, &diff);
 	if (!err)
 		fill(sides, pairs, &nr);
 	if (!err) {

@@ -162,13 +162,68 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 	return 0;
 }
 
+/* Cells do not move when rows are added: a large tree has a hundred megabytes of them. */
+struct cell_block {
+	struct cell_block *before;
+	size_t nr, room;
+	struct cell cells[];
+};
+
+#define BLOCK_CELLS 1024 /* of the first; each further one is as large as all before it */
+
+static struct cell *add_cells(struct view *view, size_t nr)
+{
+	struct cell_block *block = view->blocks;
+	struct cell *cells;
+
+	if (!block || block->room - block->nr < nr) {
+		size_t room = block ? 2 * block->room : BLOCK_CELLS;
+
+		block = xmalloc(sizeof(*block) + room * sizeof(*cells));
+		block->before = view->blocks;
+		block->nr = 0;
+		block->room = room;
+		view->blocks = block;
+	}
+	cells = &block->cells[block->nr];
+	block->nr += nr;
+	return memset(cells, 0, nr * sizeof(*cells));
+}
+
+static void free_blocks(struct cell_block *block)
+{
+	while (block) {
+		struct cell_block *before = block->before;
+
+		free(block);
+		block = before;
+	}
+}
+
+void view_begin(struct view *view, const struct view_type *type)
+{
+	view->type = type;
+	view->nr_rows = 0;
+	if (view->blocks) { /* the largest serves again */
+		free_blocks(view->blocks->before);
+		view->blocks->before = NULL;
+		view->blocks->nr = 0;
+	}
+	view->total = (struct view_row){
+		.field = FIELD_NONE, .vcpu = -1, .cells = add_cells(view, VIEW_COLUMNS),
+	};
+}
+
 struct view_row *view_add(struct view *view)
 {
 	struct view_row *row;
 
 	array_grow_unset(&view->rows, &view->room_rows, view->nr_rows + 1);
 	row = &view->rows[view->nr_rows++];
-	*row = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	*row = (struct view_row){
+		.field = FIELD_NONE, .vcpu = -1,
+		.cells = add_cells(view, view_columns(view->type)),
+	};
 	return row;
 }
 
@@ -181,6 +236,7 @@ void *view_scratch(struct view *view, size_t size)
 void view_release(struct view *view)
 {
 	free(view->rows);
+	free_blocks(view->blocks);
 	rollup_release(&view->sums);
 	free(view->scratch);
 	*view = (struct view){ 0 };

@@ -34,7 +34,7 @@ struct view_row {
 	bool shares_name; /* with the row of another guest; of a query that shows both apart */
 	uint8_t rule; /* of a finding: which; else 0 */
 	uint64_t elapsed_ns; /* of its interval, if that is not the view's; else 0 */
-	struct cell cells[VIEW_COLUMNS];
+	struct cell *cells; /* one for each column; the view's */
 };
 
 struct query; /* core/views/query.h */
@@ -144,6 +144,7 @@ struct view {
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	const char *lacks; /* why there cannot be rows, instead of a note; NULL: there can be */
 	char ended[32]; /* the name of the row that what has ended is folded into */
+	struct cell_block *blocks; /* the cells of rows; see view_add() */
 	struct rollup sums; /* cells point into it, */
 	char *scratch; /* and into this */
 	size_t scratch_size;
@@ -153,7 +154,8 @@ _Static_assert(VIEW_COLUMNS <= 64, "view.absent has a bit for each column");
 
 void view_release(struct view *view);
 
-/* For the builders of views. */
+/* For the builders of views: empties it, for rows of a type; a row more. */
+void view_begin(struct view *view, const struct view_type *type);
 struct view_row *view_add(struct view *view);
 /* Zeroed memory for what cells point to, valid until the next build. */
 void *view_scratch(struct view *view, size_t size);

@@ -57,7 +57,7 @@ static inline int set_up(void **state)
 	snprintf(w->path, sizeof(w->path), "%s/log", w->dir);
 	snprintf(w->other, sizeof(w->other), "%s/log.1", w->dir);
 	w->fields = fields_new();
-	w->view.type = &view_events;
+	view_begin(&w->view, &view_events);
 	w->view.absent = UINT64_C(1) << view_column_by_id(&view_events, "hist");
 	w->saved_stdout = -1;
 	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");

@@ -102,6 +102,7 @@ static inline int setup(void **state)
 		.stats = w->stats,
 		.guests = w->guests,
 	};
+	view_begin(&w->view, &view_events);
 	w->query.type = &view_events;
 	w->query.sort = view_default_sort(&view_events);
 	w->query.children = true;

@@ -300,11 +300,12 @@ static void a_diff_begins_with_what_changed(void **state)
 	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
 	const struct view_type *type = &view_exit_totals;
 	struct view_side sides[2];
-	struct view views[2] = { { .type = type }, { .type = type } }, both;
+	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both;
 	struct error error = { "" };
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
+		view_begin(&views[i], type);
 		for (size_t j = 0; j < 3; j++) {
 			struct view_row *row = cases[j].took[i] ? view_add(&views[i]) : NULL;
 

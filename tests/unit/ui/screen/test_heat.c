@@ -653,9 +653,10 @@ static void details_are_left_of_the_past(void **state)
 {
 	struct world *w = *state;
 	struct query query = { .type = &view_exits, .sort = view_default_sort(&view_exits) };
-	struct view exits = { .type = &view_exits };
+	struct view exits = { .nr_rows = 0 };
 	struct view_row *row;
 
+	view_begin(&exits, &view_exits);
 	usual_series(w, 100);
 	w->query.type = w->view.type = &view_guests;
 	w->query.sort = view_default_sort(&view_guests);

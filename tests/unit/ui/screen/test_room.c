@@ -29,9 +29,9 @@ static const char *made_picture(struct world *w, int cols, int rows)
 
 static void begin_view(struct world *w, const struct view_type *type)
 {
-	w->query.type = w->view.type = type;
+	view_begin(&w->view, type);
+	w->query.type = type;
 	w->query.sort = view_default_sort(type);
-	w->view.nr_rows = 0;
 	w->view.absent = 0;
 	for (size_t i = 0; type->columns[i].id; i++) {
 		/* No exit is open. */
@@ -39,7 +39,6 @@ static void begin_view(struct world *w, const struct view_type *type)
 		    type->columns[i].id == COL_OPEN)
 			w->view.absent |= UINT64_C(1) << i;
 	}
-	memset(&w->view.total, 0, sizeof(w->view.total));
 	w->view.total.cells[0] = cell_text("Total");
 }
 
