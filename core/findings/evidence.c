@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "core/facts/shared_fields.h"
 #include "core/guests/guests.h"
 #include "core/findings/findings.h"
@@ -108,43 +109,6 @@ static void add_open(const struct measure *measure, struct finding *finding,
 		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
 }
 
-/* The share of a CPU that a vCPU's thread takes: by the scheduler, or by the guest's time. */
-static double load_of(const struct subject *subject)
-{
-	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
-}
-
-static bool is_busier(const struct subject *a, const struct subject *b)
-{
-	return load_of(a) > load_of(b) || (load_of(a) >= load_of(b) && a < b);
-}
-
-/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
-static bool has_rested(const struct subject *subject)
-{
-	return subject->has_run && subject->run_per_s < 5e6;
-}
-
-/* The busiest vCPU that ran and was last on the same CPU, after `before`; NULL: none. */
-static const struct subject *find_neighbour(const struct measure *measure,
-					    const struct subject *subject,
-					    const struct subject *before)
-{
-	const struct subject *found = NULL;
-
-	for (size_t i = 0; i < measure->nr; i++) {
-		const struct subject *other = &measure->subjects[i];
-
-		if (other == subject || other->key.vcpu < 0 || !other->has_cpu ||
-		    other->cpu != subject->cpu || has_rested(other) ||
-		    (before && !is_busier(before, other)))
-			continue;
-		if (!found || is_busier(other, found))
-			found = other;
-	}
-	return found;
-}
-
 static void add_neighbour(const struct measure *measure, struct finding *finding,
 			  const struct subject *subject, const struct subject *other)
 {
@@ -179,12 +143,19 @@ static void add_others(const struct measure *measure, struct finding *finding,
 static void add_neighbours(const struct measure *measure, struct finding *finding,
 			   const struct subject *subject)
 {
-	const struct subject *other = find_neighbour(measure, subject, NULL);
-	double vcpus_per_s = load_of(subject);
+	size_t first = array_count_first(measure->nr_by_cpu, i,
+					 measure->by_cpu[i]->cpu < subject->cpu);
+	double vcpus_per_s = subject_load(subject);
 	size_t nr = 0;
 
-	for (; other; other = find_neighbour(measure, subject, other)) {
-		vcpus_per_s += load_of(other);
+	for (size_t i = first; i < measure->nr_by_cpu; i++) {
+		const struct subject *other = measure->by_cpu[i];
+
+		if (other->cpu != subject->cpu)
+			break;
+		if (other == subject)
+			continue;
+		vcpus_per_s += subject_load(other);
 		if (nr < NEIGHBOURS_MAX) {
 			add_words(finding, nr ? ", " : ", beside ");
 			add_neighbour(measure, finding, subject, other);
@@ -202,21 +173,17 @@ static const struct stats_item *find_culprit(const struct measure *measure,
 					     const struct subject *subject,
 					     const struct stats_item *before)
 {
-	const struct stats *stats = measure->facts->stats;
 	const struct stats_item *found = NULL;
 
-	for (size_t i = 0; i < stats->nr; i++) {
-		const struct stats_item *item = &stats->list[i];
-		const struct field *field = fields_get(measure->facts->fields, item->key.field);
-		uint64_t ns = item->timing ? item->timing->delta_ns : 0;
+	for (uint32_t at = subject->culprits; at; at = measure->culprits[at - 1].next) {
+		const struct stats_item *item = measure->culprits[at - 1].stat;
+		uint64_t ns = item->timing->delta_ns;
 
-		if (field->use != USE_WAIT || field->part < WAIT_OWN || !ns ||
-		    item->key.guest != subject->key.guest || item->key.vcpu != subject->key.vcpu)
-			continue;
 		if (before && (ns > before->timing->delta_ns ||
 			       (ns == before->timing->delta_ns && item <= before)))
 			continue;
-		if (!found || ns > found->timing->delta_ns)
+		if (!found || ns > found->timing->delta_ns ||
+		    (ns == found->timing->delta_ns && item < found))
 			found = item;
 	}
 	return found;
@@ -224,11 +191,10 @@ static const struct stats_item *find_culprit(const struct measure *measure,
 
 static uint64_t waited_ns(const struct measure *measure, const struct subject *subject)
 {
-	const struct stats_item *item = NULL;
 	uint64_t ns = 0;
 
-	while ((item = find_culprit(measure, subject, item)))
-		ns += item->timing->delta_ns;
+	for (uint32_t at = subject->culprits; at; at = measure->culprits[at - 1].next)
+		ns += measure->culprits[at - 1].stat->timing->delta_ns;
 	return ns;
 }
 

@@ -265,6 +265,18 @@ static void add_busy(struct measure *measure, const struct stats_item *stat)
 	};
 }
 
+static void add_culprit(struct measure *measure, const struct stats_item *stat)
+{
+	struct subject *subject = subject_of(measure, &stat->key);
+
+	array_grow_unset(&measure->culprits, &measure->room_culprits, measure->nr_culprits + 1);
+	measure->culprits[measure->nr_culprits++] = (struct culprit){
+		.stat = stat,
+		.next = subject->culprits,
+	};
+	subject->culprits = (uint32_t)measure->nr_culprits;
+}
+
 static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
@@ -277,6 +289,9 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		add_busy(measure, stat);
 		return;
 	}
+	if (field->use == USE_WAIT && field->part >= WAIT_OWN && stat->timing &&
+	    stat->timing->delta_ns)
+		add_culprit(measure, stat);
 	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_cpu(field))
 		return;
 	if (field->use == USE_ARGUMENT && stat->key.guest == GUEST_NONE)
@@ -318,6 +333,38 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	}
 }
 
+/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
+static bool has_rested(const struct subject *subject)
+{
+	return subject->has_run && subject->run_per_s < 5e6;
+}
+
+static int compare_by_cpu(const void *a, const void *b)
+{
+	const struct subject *x = *(const struct subject *const *)a;
+	const struct subject *y = *(const struct subject *const *)b;
+	double x_load = subject_load(x), y_load = subject_load(y);
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x_load > y_load || x_load < y_load)
+		return x_load > y_load ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static void sort_by_cpu(struct measure *measure)
+{
+	measure->nr_by_cpu = 0;
+	array_grow_unset(&measure->by_cpu, &measure->room_by_cpu, measure->nr);
+	for (size_t i = 0; i < measure->nr; i++) {
+		const struct subject *subject = &measure->subjects[i];
+
+		if (subject->key.vcpu >= 0 && subject->has_cpu && !has_rested(subject))
+			measure->by_cpu[measure->nr_by_cpu++] = subject;
+	}
+	qsort(measure->by_cpu, measure->nr_by_cpu, sizeof(*measure->by_cpu), compare_by_cpu);
+}
+
 /* Only vCPUs for which a rule measures anything have details of it: most have none. */
 void measure_take(struct measure *measure)
 {
@@ -327,6 +374,7 @@ void measure_take(struct measure *measure)
 
 	key_index_clear(&measure->index);
 	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
+	measure->nr_culprits = 0;
 	measure->own_ns = own_ns ? *own_ns : 0;
 	measure->counted = 0;
 	measure->exits = exits_choose(measure->facts, false, true);
@@ -336,6 +384,7 @@ void measure_take(struct measure *measure)
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat_details(measure, &stats->list[i]);
 	code_take(measure);
+	sort_by_cpu(measure);
 }
 
 /* ---- a rule and a vCPU */
@@ -417,6 +466,8 @@ void measure_release(struct measure *measure)
 	key_index_release(&measure->index);
 	free(measure->subjects);
 	free(measure->counts);
+	free(measure->culprits);
+	free(measure->by_cpu);
 	free(measure->busy);
 	code_free(measure->code);
 	*measure = (struct measure){ .facts = NULL };

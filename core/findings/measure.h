@@ -43,6 +43,13 @@ struct subject {
 	bool has_run;
 	double run_per_s; /* ns on a CPU */
 	uint32_t counts; /* the first of its rule_counts, as their next; 0: none */
+	uint32_t culprits; /* the latest of its struct culprit, as their next; 0: none */
+};
+
+/* What had a CPU while a vCPU waited for one, in the interval. */
+struct culprit {
+	const struct stats_item *stat;
+	uint32_t next; /* of the same vCPU: a position in the measure's culprits, with 1 added */
 };
 
 /* How busy a CPU of the host is. */
@@ -80,6 +87,10 @@ struct measure {
 	size_t nr, room, latest;
 	struct rule_counts *counts; /* of all subjects */
 	size_t nr_counts, room_counts;
+	struct culprit *culprits; /* of all subjects */
+	size_t nr_culprits, room_culprits;
+	const struct subject **by_cpu; /* the vCPUs that ran: by CPU, the busiest first */
+	size_t nr_by_cpu, room_by_cpu;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
 	struct code *code; /* code.c's; NULL: no stacks were sampled */
@@ -126,6 +137,12 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 /* The share of the vCPU's time that this costs. False: not known. */
 bool measure_cost(const struct subject *subject, const struct rule_counts *counts,
 		  double *ret_cost);
+
+/* The share of a CPU that a vCPU's thread takes: by the scheduler, or by the guest's time. */
+static inline double subject_load(const struct subject *subject)
+{
+	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
+}
 
 /* Whether a field is about the CPU that a vCPU is on, and its share of the CPU. */
 static inline bool field_is_of_cpu(const struct field *field)
