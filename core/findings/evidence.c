@@ -179,6 +179,8 @@ static const struct stats_item *find_culprit(const struct measure *measure,
 		const struct stats_item *item = measure->culprits[at - 1].stat;
 		uint64_t ns = item->timing->delta_ns;
 
+		if (!ns)
+			continue;
 		if (before && (ns > before->timing->delta_ns ||
 			       (ns == before->timing->delta_ns && item <= before)))
 			continue;

@@ -289,8 +289,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		add_busy(measure, stat);
 		return;
 	}
-	if (field->use == USE_WAIT && field->part >= WAIT_OWN && stat->timing &&
-	    stat->timing->delta_ns)
+	if (field->use == USE_WAIT && field->part >= WAIT_OWN && stat->timing)
 		add_culprit(measure, stat);
 	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_cpu(field))
 		return;

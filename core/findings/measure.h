@@ -46,7 +46,7 @@ struct subject {
 	uint32_t culprits; /* the latest of its struct culprit, as their next; 0: none */
 };
 
-/* What had a CPU while a vCPU waited for one, in the interval. */
+/* What had a CPU while a vCPU waited for one; if delta_ns is not 0, in the interval. */
 struct culprit {
 	const struct stats_item *stat;
 	uint32_t next; /* of the same vCPU: a position in the measure's culprits, with 1 added */

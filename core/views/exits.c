@@ -216,6 +216,7 @@ static void build_groups(struct view *view, const struct query *query, const str
 	view->sums.joins_names = query->joins_names;
 	choose(&view->sums, query, facts);
 	rollup(&view->sums, facts);
+	rollup_sum_groups(&view->sums);
 	add_rows(view, &of, has_names ?
 		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);
 }

@@ -88,15 +88,16 @@ static void fill_part(const struct view *view, struct view_row *row, const struc
 		entering->number = 0;
 }
 
-static struct view_row *add_row(struct view *view, const struct row_of *of, char *name)
+static struct view_row *add_row(struct view *view, const struct row_of *of)
 {
+	char name[WHO_NAME_SIZE];
 	struct view_row *row = fill_row(view, of);
 
 	if (of->field->part != INTERRUPT_LATE)
 		begin_parts(view, row, of);
 	if (of->field->part == INTERRUPT_ALL) {
 		who_name_vcpu(name, of->guest, of->group->key.vcpu);
-		row->cells[0] = cell_text(name);
+		row->cells[0] = cell_text(view_text(view, name));
 		return row;
 	}
 	row->depth = 1;
@@ -108,7 +109,6 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 		     struct group **groups, size_t nr)
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
-	char *names = view_scratch(view, nr * WHO_NAME_SIZE); /* of vCPUs */
 	struct view_row *row = NULL;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -128,7 +128,7 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 		of.group = groups[i];
 		of.owner = &view->sums.owners[groups[i]->owner];
 		of.guest = guests_find(facts->guests, groups[i]->key.guest);
-		row = add_row(view, &of, names + i * WHO_NAME_SIZE);
+		row = add_row(view, &of);
 	}
 }
 

@@ -448,11 +448,15 @@ void rollup(struct rollup *rollup, const struct facts *facts)
 	add_costs(rollup);
 	for (size_t i = 0; rollup->has_groups && i < rollup->nr_owners; i++)
 		owner_join(&rollup->all, &rollup->owners[i]);
+	if (!rollup->has_groups && !are_sorted(rollup))
+		qsort(rollup->owners, rollup->nr_owners, sizeof(*rollup->owners), compare_owners);
+}
+
+void rollup_sum_groups(struct rollup *rollup)
+{
 	for (size_t i = 0; i < rollup->nr_groups; i++)
 		group_join(&rollup->all_groups, &rollup->groups[i]);
 	set_all_percentiles(rollup);
-	if (!rollup->has_groups && !are_sorted(rollup))
-		qsort(rollup->owners, rollup->nr_owners, sizeof(*rollup->owners), compare_owners);
 }
 
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu)
@@ -462,6 +466,22 @@ struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t v
 	if (!rollup->nr_owners)
 		return NULL;
 	return bsearch(&wanted, rollup->owners, rollup->nr_owners, sizeof(wanted), compare_owners);
+}
+
+size_t rollup_owner(const struct rollup *rollup, const struct key *key)
+{
+	const struct key of = { key->guest, key->vcpu, FIELD_ANY };
+	uint32_t slot = 0;
+
+	if (rollup->owner_index.nr_slots)
+		slot = *key_index_slot(&rollup->owner_index, rollup->owners, &of);
+	return slot ? slot - 1 : rollup->nr_owners;
+}
+
+void rollup_add_to(struct rollup *rollup, const struct facts *facts,
+		   const struct stats_item *stat, struct group *group)
+{
+	group_add(rollup, group, fields_get(facts->fields, stat->key.field), stat, 0);
 }
 
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys)

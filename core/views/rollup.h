@@ -109,7 +109,7 @@ struct rollup {
 	struct owner all; /* with groups: the sum of the owners */
 	struct group *groups;
 	size_t nr_groups;
-	struct group all_groups;
+	struct group all_groups; /* after rollup_sum_groups() */
 	struct halt_reason halt; /* the halts that KVM polls in */
 
 	/* Its own: */
@@ -135,12 +135,19 @@ void rollup_choose_reasons(struct rollup *rollup, const struct facts *facts, str
 /* An owner that is in the result also if there is no key of it. */
 void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu);
 void rollup(struct rollup *rollup, const struct facts *facts);
+/* For shares of all: makes all_groups; and, of recordings, the groups' percentiles. */
+void rollup_sum_groups(struct rollup *rollup);
 void rollup_release(struct rollup *rollup);
 
 /* Of a roll-up without groups; NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
 /* How many exits the owners that are guests, or of guests, with these keys had since the start. */
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
+/* Of a roll-up with groups, after it: the number of a key's owner; nr_owners: none. */
+size_t rollup_owner(const struct rollup *rollup, const struct key *key);
+/* Adds a key to a group that is not the roll-up's: of rows that are many, most of them not shown. */
+void rollup_add_to(struct rollup *rollup, const struct facts *facts,
+		   const struct stats_item *stat, struct group *group);
 /* Adds the parts and exits of one owner to another. */
 void owner_join(struct owner *owner, const struct owner *more);
 /* Adds the numbers of one group to another, but for its percentiles. */

@@ -227,6 +227,18 @@ struct view_row *view_add(struct view *view)
 	return row;
 }
 
+void *view_memory(struct view *view, size_t size)
+{
+	return add_cells(view, (size + sizeof(struct cell) - 1) / sizeof(struct cell));
+}
+
+const char *view_text(struct view *view, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(view_memory(view, size), text, size);
+}
+
 void *view_scratch(struct view *view, size_t size)
 {
 	array_grow_unset(&view->scratch, &view->scratch_size, size);

@@ -144,7 +144,7 @@ struct view {
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	const char *lacks; /* why there cannot be rows, instead of a note; NULL: there can be */
 	char ended[32]; /* the name of the row that what has ended is folded into */
-	struct cell_block *blocks; /* the cells of rows; see view_add() */
+	struct cell_block *blocks; /* the cells of rows, and some of their texts */
 	struct rollup sums; /* cells point into it, */
 	char *scratch; /* and into this */
 	size_t scratch_size;
@@ -157,7 +157,12 @@ void view_release(struct view *view);
 /* For the builders of views: empties it, for rows of a type; a row more. */
 void view_begin(struct view *view, const struct view_type *type);
 struct view_row *view_add(struct view *view);
-/* Zeroed memory for what cells point to, valid until the next build. */
+/*
+ * For what cells point to, valid until the next build: zeroed memory, a copy of a text; and memory
+ * that there is once.
+ */
+void *view_memory(struct view *view, size_t size);
+const char *view_text(struct view *view, const char *text);
 void *view_scratch(struct view *view, size_t size);
 /* Makes a column absent. */
 void view_drop(struct view *view, enum column_id id);

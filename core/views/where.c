@@ -289,6 +289,19 @@ static const char *note_of(const struct where_building *building)
 	return sums->clock;
 }
 
+/* With too many stacks, or rows, the calls with most time are there. */
+static void build_tree(struct where_building *building, const uint32_t *selected, size_t nr)
+{
+	const int64_t least_ns = building->whole_ns / 1000 + 1;
+
+	building->least_ns = nr > TREE_STACKS ? least_ns : 0;
+	if (where_build_tree(building, selected, nr))
+		return;
+	building->least_ns = least_ns;
+	view_begin(building->view, building->view->type);
+	where_build_tree(building, selected, nr);
+}
+
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	const struct stack_sums *sums = &facts->stats->stacks;
@@ -318,11 +331,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 		stack_ns_add(&building.whole_ns, item->ns);
 		building.has_samples |= item->count > 0;
 	}
-	building.names = view_scratch(view, (nr + 1) * sizeof(*building.names));
-	if (query->children && nr > TREE_STACKS)
-		building.least_ns = building.whole_ns / 1000 + 1;
 	if (query->children)
-		where_build_tree(&building, selected, nr);
+		build_tree(&building, selected, nr);
 	else if (query->has_function && building.whole_ns > 0)
 		build_relations(&building);
 	else

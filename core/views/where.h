@@ -29,8 +29,6 @@ struct where_building {
 	int64_t whole_ns;
 	bool has_samples; /* a history has the time alone */
 	int64_t least_ns; /* in the tree: calls with less have no row */
-	char (*names)[16]; /* of vCPUs, nr_names of them */
-	size_t nr_names;
 };
 
 /* A row with the sum; without a side, or of a function. */
@@ -41,8 +39,9 @@ struct view_row *where_add_function(const struct where_building *building,
 
 /*
  * where_tree.c: the tree of calls: guest, vCPU, exit, argument, functions. selected: positions of
- * stacks in the stats. The sums of nodes are empty afterwards.
+ * stacks in the stats. The sums of nodes are empty afterwards. False: not all rows are there, as
+ * there are more than query.most_rows, with none left out.
  */
-void where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr);
+bool where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr);
 
 #endif

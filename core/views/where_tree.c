@@ -175,10 +175,19 @@ static void forget_nodes(struct tree *tree)
 	tree->first[STACK_ROOT] = 0;
 }
 
+static bool is_full(const struct where_building *building)
+{
+	size_t most = building->query->most_rows;
+
+	return most && building->view->nr_rows > most && !building->least_ns;
+}
+
 static void add_calls(struct tree *tree, const struct exit *exit)
 {
 	struct where_sum *nodes = tree->building->nodes;
 
+	if (is_full(tree->building))
+		return;
 	for (uint32_t at = exit->first; at; at = tree->next_item[at - 1])
 		add_stack(tree, &tree->items[at - 1]);
 	list_nodes(tree);
@@ -198,13 +207,14 @@ static void add_parent(struct where_building *building, const struct where_sum *
 		       const struct key *key, bool is_guest)
 {
 	const struct guest *guest = guests_find(building->facts->guests, key->guest);
-	char *name = building->names[building->nr_names];
+	struct cell name = cell_guest(guest);
 	struct view_row *row;
+	char text[16];
 
+	snprintf(text, sizeof(text), "vCPU %d", (int)key->vcpu);
 	if (!is_guest)
-		snprintf(building->names[building->nr_names++], sizeof(building->names[0]),
-			 "vCPU %d", (int)key->vcpu);
-	row = where_add_row(building, sum, is_guest ? cell_guest(guest) : cell_text(name));
+		name = cell_text(view_text(building->view, text));
+	row = where_add_row(building, sum, name);
 	row->guest = key->guest;
 	row->vcpu = is_guest ? -1 : key->vcpu;
 	row->depth = !is_guest;
@@ -245,7 +255,7 @@ static void add_guest(struct tree *tree, const struct exit *exits, size_t nr)
 	}
 }
 
-void where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr)
+bool where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr)
 {
 	const struct stack_sums *sums = &building->facts->stats->stacks;
 	uint32_t nr_nodes = stacks_count_nodes(building->stacks);
@@ -271,4 +281,5 @@ void where_build_tree(struct where_building *building, const uint32_t *selected,
 	free(tree.used);
 	free(tree.first);
 	free(tree.next);
+	return !is_full(building);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/xalloc.h"
 #include "core/views/fill.h"
 #include "core/views/view.h"
@@ -44,6 +45,9 @@ static const struct column columns[] = {
 /* What had less than this part of the vCPU's waits, or of the time: Wait% is 0.0. */
 #define SMALL 100
 #define SMALL_OF_TIME 2000
+
+/* Of a vCPU, where query.most_rows is exceeded; the others are one row. */
+#define NAMED 4
 
 static bool is_wait(const struct field *field)
 {
@@ -135,18 +139,19 @@ static bool has_thread(enum wait_part part)
 	return part < WAIT_IRQ;
 }
 
-static void add_row(struct view *view, struct row_of *of, char *name)
+static void add_row(struct view *view, struct row_of *of)
 {
 	bool is_vcpu = of->field->part == WAIT_ALL;
+	char name[WHO_NAME_SIZE];
 	struct view_row *row;
 
 	if (is_vcpu)
 		who_name_vcpu(name, of->guest, of->group->key.vcpu);
 	else
-		wait_name_culprit(name, WHO_NAME_SIZE, of->field);
+		wait_name_culprit(name, sizeof(name), of->field);
 	row = fill_row(view, of);
 	row->depth = !is_vcpu;
-	row->cells[0] = cell_text(name);
+	row->cells[0] = cell_text(view_text(view, name));
 	*view_cell(view, row, COL_RAN_KIND) =
 		cell_text(wait_part_name((enum wait_part)of->field->part));
 	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, who_ns(of->query, of->group));
@@ -160,34 +165,98 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 		*view_cell(view, row, COL_RAN_OWNER) = cell_text(of->field->alias);
 }
 
-/* In the interval: what ran earlier only is no answer. */
-static bool has_run(const struct query *query, const struct group *group)
+/*
+ * ---- what had the CPU: a list of keys for each vCPU. They may be many, so most have no group.
+ */
+
+struct culprit {
+	const struct stats_item *stat;
+	uint32_t next; /* of the same vCPU: the position, plus 1 */
+};
+
+struct culprits {
+	struct culprit *list;
+	size_t nr, room;
+	uint32_t *first; /* by owner; 0: none */
+};
+
+static bool is_culprit(const struct field *field)
 {
-	return query->zeros || who_ns(query, group);
+	return field->use == USE_WAIT && field->part >= WAIT_OWN;
 }
 
-static bool is_small(const struct row_of *of, const struct group *waits)
+static void find_culprits(const struct rollup *sums, const struct facts *facts,
+			  struct culprits *ret_culprits)
+{
+	struct culprits culprits = { .first = xcalloc(sums->nr_owners + 1, sizeof(uint32_t)) };
+
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
+		size_t owner;
+
+		if (!is_culprit(fields_get(facts->fields, stat->key.field)) ||
+		    !keys_have(&sums->keys, &stat->key))
+			continue;
+		owner = rollup_owner(sums, &stat->key);
+		array_grow_unset(&culprits.list, &culprits.room, culprits.nr + 1);
+		culprits.list[culprits.nr++] = (struct culprit){ stat, culprits.first[owner] };
+		culprits.first[owner] = (uint32_t)culprits.nr;
+	}
+	*ret_culprits = culprits;
+}
+
+static uint64_t culprit_ns(const struct query *query, const struct culprit *culprit)
+{
+	const struct stats_timing *timing = culprit->stat->timing;
+
+	if (!timing)
+		return 0;
+	return query->since_ns ? timing->total_ns : timing->delta_ns;
+}
+
+/* The time of the last of a vCPU's culprits that has a name, if only so many have one. */
+static uint64_t least_named(const struct query *query, const struct culprits *culprits,
+			    uint32_t owner)
+{
+	uint64_t longest[NAMED] = { 0 };
+
+	for (uint32_t at = culprits->first[owner]; at; at = culprits->list[at - 1].next) {
+		uint64_t ns = culprit_ns(query, &culprits->list[at - 1]);
+
+		for (size_t i = 0; i < NAMED && ns; i++) {
+			uint64_t shorter = longest[i];
+
+			if (ns < shorter)
+				continue;
+			longest[i] = ns;
+			ns = shorter;
+		}
+	}
+	return longest[NAMED - 1];
+}
+
+/* Of the time that the vCPU waited. */
+static bool is_small(const struct row_of *of, uint64_t ns, uint64_t waited_ns)
 {
 	const struct query *query = of->query;
-	uint64_t ns = who_ns(query, of->group);
 
 	return !query->children && !query->zeros && !query->filter &&
-	       (ns < who_ns(query, waits) / SMALL || ns < whole_ns_of(of) / SMALL_OF_TIME);
+	       (ns < waited_ns / SMALL || ns < whole_ns_of(of) / SMALL_OF_TIME);
 }
 
 /* What is small, of one vCPU, as one row. */
-static void add_rest(struct view *view, struct row_of *of, const struct group *rest, size_t nr,
-		     char *name)
+static void add_rest(struct view *view, struct row_of *of, const struct group *rest, size_t nr)
 {
 	struct view_row *row;
+	char name[32];
 
 	of->group = rest;
-	snprintf(name, WHO_NAME_SIZE, "%zu others", nr);
+	snprintf(name, sizeof(name), "%zu others", nr);
 	row = fill_row(view, of);
 	row->field = FIELD_NONE;
 	row->depth = 1;
 	row->is_rest = true;
-	row->cells[0] = cell_text(name);
+	row->cells[0] = cell_text(view_text(view, name));
 	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, who_ns(of->query, of->group));
 }
 
@@ -223,70 +292,106 @@ static uint64_t least_of(const struct row_of *of, struct group *const *groups, s
 	return nr_vcpus > 1 ? least_ns : UINT64_MAX;
 }
 
-/*
- * The rows of one vCPU: the first of its groups has its waits. least_ns: as by least_of(). names: a
- * row's worth of each.
- */
-static void add_vcpu(struct view *view, struct row_of *of, struct group *const *groups, size_t nr,
-		     uint64_t least_ns, char *names)
+static void add_culprit(struct view *view, struct row_of *of, const struct stats_item *stat)
 {
-	struct group rest = { .key = groups[0]->key, .owner = groups[0]->owner };
+	struct group *group = view_memory(view, sizeof(*group));
+
+	*group = (struct group){ .key = stat->key, .owner = of->group->owner };
+	rollup_add_to(&view->sums, of->facts, stat, group);
+	of->field = fields_get(of->facts->fields, stat->key.field);
+	of->group = group;
+	add_row(view, of);
+}
+
+/* What had the CPU while a vCPU waited. least_ns: what had it for less is no row of its own. */
+static void add_culprits(struct view *view, struct row_of *of, const struct culprits *culprits,
+			 uint64_t least_ns)
+{
+	const struct group *waits = of->group;
+	struct group *rest = view_memory(view, sizeof(*rest));
+	const struct stats_item *small = NULL;
+	size_t nr_small = 0;
+
+	*rest = (struct group){ .key = waits->key, .owner = waits->owner };
+	for (uint32_t at = culprits->first[waits->owner]; at; at = culprits->list[at - 1].next) {
+		const struct stats_item *stat = culprits->list[at - 1].stat;
+		uint64_t ns = culprit_ns(of->query, &culprits->list[at - 1]);
+
+		/* In the interval: what ran earlier only is no answer. */
+		if ((!ns && !of->query->zeros) ||
+		    !query_selects(of->query, of->facts->fields,
+				   fields_get(of->facts->fields, stat->key.field)))
+			continue;
+		if (ns >= least_ns && !is_small(of, ns, who_ns(of->query, waits))) {
+			add_culprit(view, of, stat);
+			continue;
+		}
+		small = stat;
+		nr_small++;
+		rollup_add_to(&view->sums, of->facts, stat, rest);
+	}
+	if (nr_small > 1)
+		add_rest(view, of, rest, nr_small);
+	else if (nr_small)
+		add_culprit(view, of, small);
+}
+
+/* The row of one vCPU: the first of its groups has its waits. least_ns: as by least_of(). */
+static void add_vcpu(struct view *view, struct row_of *of, struct group *const *groups, size_t nr,
+		     uint64_t least_ns)
+{
 	const struct facts *facts = of->facts;
-	size_t nr_small = 0, last = 0;
+	struct view_row *row;
 
 	of->owner = &view->sums.owners[groups[0]->owner];
 	of->guest = guests_find(facts->guests, groups[0]->key.guest);
-	for (size_t i = 0; i < nr; i++) {
-		enum wait_part part = part_of(facts, groups[i]);
-
-		of->field = fields_get(facts->fields, groups[i]->key.field);
-		of->group = groups[i];
-		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL ||
-		    !who_shows(of->query, groups[i]) ||
-		    (i && !has_run(of->query, groups[i])) ||
-		    (i && !query_selects(of->query, facts->fields, of->field)))
-			continue;
-		if (i && is_small(of, groups[0])) {
-			group_join(&rest, groups[i]);
-			nr_small++;
-			last = i;
-			continue;
-		}
-		add_row(view, of, names + i * WHO_NAME_SIZE);
-		if (i)
-			continue;
-		fill_preemptions(view, &view->rows[view->nr_rows - 1], of, groups + 1, nr - 1);
-		if (least_ns != UINT64_MAX)
-			*view_cell(view, &view->rows[view->nr_rows - 1], COL_SKEW) =
-				share_of(of, who_ns(of->query, groups[0]) - least_ns);
-	}
-	names += last * WHO_NAME_SIZE;
-	if (nr_small > 1) {
-		add_rest(view, of, &rest, nr_small, names);
-	} else if (nr_small) {
-		of->field = fields_get(facts->fields, groups[last]->key.field);
-		of->group = groups[last];
-		add_row(view, of, names);
-	}
+	of->field = fields_get(facts->fields, groups[0]->key.field);
+	of->group = groups[0];
+	add_row(view, of);
+	row = &view->rows[view->nr_rows - 1];
+	fill_preemptions(view, row, of, groups + 1, nr - 1);
+	if (least_ns != UINT64_MAX)
+		*view_cell(view, row, COL_SKEW) =
+			share_of(of, who_ns(of->query, groups[0]) - least_ns);
 }
 
 static void add_rows(struct view *view, const struct query *query, const struct facts *facts,
 		     struct group **groups, size_t nr)
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
-	char *names = view_scratch(view, nr * WHO_NAME_SIZE); /* of the rows */
+	struct culprits culprits;
 	size_t guest_end = 0;
 	uint64_t least_ns = 0;
+	bool is_large;
 
+	find_culprits(&view->sums, facts, &culprits);
+	is_large = query->most_rows && culprits.nr > query->most_rows;
 	for (size_t i = 0, nr_same; i < nr; i += nr_same) {
 		if (i == guest_end) {
 			guest_end += count_same(groups + i, nr - i, false);
 			least_ns = least_of(&of, groups + i, guest_end - i);
 		}
 		nr_same = count_same(groups + i, nr - i, true);
-		if (part_of(facts, groups[i]) == WAIT_ALL && who_shows(query, groups[i]))
-			add_vcpu(view, &of, groups + i, nr_same, least_ns,
-				 names + i * WHO_NAME_SIZE);
+		if (part_of(facts, groups[i]) != WAIT_ALL || !who_shows(query, groups[i]))
+			continue;
+		add_vcpu(view, &of, groups + i, nr_same, least_ns);
+		add_culprits(view, &of, &culprits,
+			     is_large ? least_named(query, &culprits, groups[i]->owner) : 0);
+	}
+	free(culprits.list);
+	free(culprits.first);
+}
+
+typedef int compare_fn(const void *a, const void *b, void *facts);
+
+/* A provider's rows have this order already, except after guests have come and gone. */
+static void sort(struct group **groups, size_t nr, compare_fn *compare, void *facts)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (compare(&groups[i - 1], &groups[i], facts) <= 0)
+			continue;
+		qsort_r(groups, nr, sizeof(struct group *), compare, facts);
+		return;
 	}
 }
 
@@ -301,14 +406,16 @@ void who_build(struct view *view, const struct query *query, const struct facts 
 	sums->has_groups = true;
 	sums->is_since_start = query->since_ns;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		if (query->type->wants(query, fields_get(facts->fields, i)))
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (query->type->wants(query, field) && !is_culprit(field))
 			field_set_add(&sums->counted, i);
 	}
 	rollup(sums, facts);
 	groups = xcalloc(sums->nr_groups + 1, sizeof(struct group *));
 	for (size_t i = 0; i < sums->nr_groups; i++)
 		groups[i] = &sums->groups[i];
-	qsort_r(groups, sums->nr_groups, sizeof(struct group *), order, (void *)(uintptr_t)facts);
+	sort(groups, sums->nr_groups, order, (void *)(uintptr_t)facts);
 	add(view, query, facts, groups, sums->nr_groups);
 	free(groups);
 }

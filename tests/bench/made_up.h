@@ -250,8 +250,8 @@ static inline void add_events(struct made_up *made_up)
 			   exits >> i / 2, 0);
 }
 
-/* An interval goes by, and its sample is taken. */
-static inline void made_up_go_on(struct made_up *made_up)
+/* An interval goes by, and its sample is made. */
+static inline void made_up_fill(struct made_up *made_up)
 {
 	uint32_t nr_threads = made_up->nr_guests * made_up->nr_vcpus;
 
@@ -269,6 +269,12 @@ static inline void made_up_go_on(struct made_up *made_up)
 		add_events(made_up);
 	made_up->sample.time_ns[PROVIDER_TRACEPOINT] = made_up->now_ns;
 	made_up->sample.time_ns[PROVIDER_EXITS] = made_up->now_ns;
+}
+
+/* The same, and the sample is taken. */
+static inline void made_up_go_on(struct made_up *made_up)
+{
+	made_up_fill(made_up);
 	stats_update(made_up->stats, made_up->fields, &made_up->sample);
 }
 

@@ -84,6 +84,8 @@ struct screen_detail {
 	const char *empty; /* why there are no rows; NULL: as screen.empty says */
 };
 
+#define SCREEN_ROWS 20000 /* of a tree: more take long to make, and nobody reads them */
+
 struct screen {
 	/* What is shown: set by the event loop. */
 	const struct source_recording *recording; /* NULL: a machine, now */

@@ -262,6 +262,7 @@ int tui_run(const struct tui_config *config, struct error *error)
 
 	if (!err) {
 		config->query->folds_ended = config->query->marks_shared_names = true;
+		config->query->most_rows = SCREEN_ROWS;
 		if (error->text[0])
 			tui_say(&tui, error->text);
 		error->text[0] = '\0';

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/unit/unit.h"
+#include "tests/worlds/cpu_time.h"
 #include "tests/worlds/view_world.h"
 
 #include "arch/arch.h"
@@ -1028,6 +1029,62 @@ static void names_have_units(void **state)
 	}
 }
 
+static void find_all_findings(void *arg)
+{
+	struct world *world = arg;
+	struct findings findings = { 0 };
+
+	findings_find(&findings, &world->facts, GUEST_ALL, NULL);
+	assert_int_equal(findings.nr, guests_count(world->guests));
+	findings_release(&findings);
+}
+
+/* So many guests whose vCPUs wait, ten on each CPU, and how long their findings take. */
+static double waits_s(struct world *world, uint32_t nr, uint32_t nr_culprits)
+{
+	static uint64_t seconds;
+	const uint32_t first = NR_FIELDS;
+
+	seconds++;
+	for (uint32_t i = 0; i < nr_culprits; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "waits(process %u)", i);
+		assert_int_equal(fields_add(world->fields,
+					    &(struct field){ .name = name, .parent = WAITS,
+							     .use = USE_WAIT,
+							     .part = WAIT_PROCESS }),
+				 first + i);
+	}
+	for (uint32_t guest = 1; guest <= nr; guest++) {
+		if (guest > guests_count(world->guests))
+			guests_add_fake(world->guests, 10000 + 10 * (pid_t)guest, "guest", 1);
+		add(world, (struct key){ guest, 0, TIME }, seconds * SECOND);
+		add(world, (struct key){ guest, 0, WAIT }, seconds * SECOND / 2);
+		add(world, (struct key){ guest, 0, HOST_ON }, guest / 10);
+		for (uint32_t i = 0; i < nr_culprits; i++)
+			exits(world, guest, 0, first + i, (uint32_t)seconds, 1000000 + i);
+	}
+	take(world);
+	return least_cpu_s(find_all_findings, world);
+}
+
+/* The evidence of each is of what was on its own CPU, not of all vCPUs. */
+static void many_guests_that_wait(void **state)
+{
+	double few = waits_s(*state, 250, 0);
+
+	assert_true(waits_s(*state, 2000, 0) < 24 * few);
+}
+
+/* And of its own vCPU's culprits, not of all. */
+static void many_culprits(void **state)
+{
+	double few = waits_s(*state, 60, 50);
+
+	assert_true(waits_s(*state, 480, 50) < 24 * few);
+}
+
 UNIT(test_findings)
 {
 	const struct CMUnitTest tests[] = {
@@ -1046,6 +1103,8 @@ UNIT(test_findings)
 		TEST(who_had_the_cpu),
 		TEST(who_else_is_on_the_cpu),
 		TEST(an_ended_vcpu_is_none_of_them),
+		TEST(many_guests_that_wait),
+		TEST(many_culprits),
 		TEST(a_slow_device_is_one_cause),
 		TEST(a_very_slow_device_takes_seconds),
 		TEST(without_an_argument_the_exit_is_named),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The code that takes the time of exits: paths of functions, their sums, and the view of both. */
 #include "tests/unit/unit.h"
+#include "tests/worlds/cpu_time.h"
+#include "tests/worlds/cpu_time.h"
 #include "tests/worlds/timed_world.h"
 #include "core/facts/stacks.h"
 
@@ -506,6 +508,70 @@ static void a_large_tree(void **state)
 		assert_true(world->view.rows[i].guest == 1 || world->view.rows[i].depth < 2);
 }
 
+static void build_view(void *arg)
+{
+	struct world *world = arg;
+
+	view_build(&world->view, &world->query, &world->facts);
+}
+
+/* 48,000 rows: a row is made, and moved, once, however deep it is. */
+static double tree_s(struct world *world, uint32_t depth)
+{
+	const uint32_t nr = 48000 / depth;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t node = stacks_exit(stacks, "IO", IO, false);
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		for (uint32_t k = 0; k < depth; k++)
+			node = call(node, name, FUNCTION_KERNEL);
+		spent(world, 1, 0, node, 1 + i % 100);
+	}
+	take(world);
+	world->query.children = true;
+	return least_cpu_s(build_view, world);
+}
+
+static void a_deep_tree(void **state)
+{
+	struct world *world = *state;
+	double flat = tree_s(world, 10), deep;
+
+	assert_int_equal(world->view.nr_rows, 3 + 48000);
+	stats_reset(world->stats, world->fields);
+	stack_sums_reset(&world->sample.stacks);
+	deep = tree_s(world, 240);
+	assert_int_equal(world->view.nr_rows, 3 + 48000);
+	assert_true(deep < 2 * flat);
+	for (size_t i = 3; i < world->view.nr_rows; i++) { /* in order, of the 200 */
+		const struct view_row *row = &world->view.rows[i];
+
+		assert_int_equal(row->depth, 3 + (i - 3) % 240);
+		assert_int_equal(row->is_last, row->depth > 3 || i == 3 + 48000 - 240);
+	}
+}
+
+/* On a screen, which nobody scrolls so far, small calls are left out. */
+static void a_tree_on_a_screen(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = stacks_exit(stacks, "IO", IO, false);
+
+	spent(world, 1, 0, call(io, "most", FUNCTION_KERNEL), 100000);
+	spent(world, 1, 0, call(io, "least", FUNCTION_KERNEL), 1);
+	take(world);
+	world->query.children = true;
+	world->query.most_rows = 5;
+	assert_string_equal(order(world), "db1 vCPU 0 IO most least");
+	assert_null(world->view.note);
+	world->query.most_rows = 4;
+	assert_string_equal(order(world), "db1 vCPU 0 IO most");
+	assert_string_equal(world->view.note, "Calls of less than 0.1 % of the time are left out: "
+			    "choose a guest, or an exit.");
+}
+
 static void says_what_is_missing(void **state)
 {
 	struct world *world = *state;
@@ -582,6 +648,8 @@ UNIT(test_view_where)
 		WHERE(narrowed_to_a_row),
 		WHERE(enter_in_the_tree),
 		WHERE(a_large_tree),
+		WHERE(a_deep_tree),
+		WHERE(a_tree_on_a_screen),
 		WHERE(says_what_is_missing),
 		WHERE(without_code),
 	};

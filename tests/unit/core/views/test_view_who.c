@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { CPU, EXITS, WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, IDLE, NR_FIELDS };
+enum { CPU, EXITS, WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, IDLE, KERNEL, NR_FIELDS };
 
 #define RAN(text, of, kind) \
 	{ .name = "waits(" text ")", .label = (text), .alias = (of), .parent = WAITS, \
@@ -28,6 +28,7 @@ static const struct field specs[] = {
 	[SED] = RAN("sed", "sed", WAIT_PROCESS),
 	[CAT] = RAN("cat", "cat", WAIT_PROCESS),
 	[IDLE] = RAN("idle", NULL, WAIT_IDLE),
+	[KERNEL] = RAN("kworker", NULL, WAIT_KERNEL),
 };
 
 static int setup(void **state)
@@ -135,6 +136,30 @@ static void small_ones_are_a_row(void **state)
 	assert_null(world->view.note);
 	a_second(world); /* the same sums: nothing has waited since */
 	assert_string_equal(rows(world), "db1 vCPU 0 0ns");
+}
+
+/* A screen with too many rows names the first few of each vCPU, whatever was asked for. */
+static void a_screen_names_a_few(void **state)
+{
+	struct world *world = *state;
+
+	waited(world, WAITS, 60, 1000 * MS);
+	waited(world, OWN, 10, 100 * MS);
+	waited(world, MAKE, 10, 90 * MS);
+	waited(world, SED, 10, 250 * MS);
+	waited(world, CAT, 10, 240 * MS);
+	waited(world, IDLE, 10, 220 * MS);
+	waited(world, KERNEL, 10, 130 * MS);
+	take(world);
+	world->query.children = true;
+	world->query.most_rows = 6;
+	assert_string_equal(rows(world), "db1 vCPU 0 1000000000ns, sed 250000000ns, "
+					 "cat 240000000ns, idle 220000000ns, kworker 130000000ns, "
+					 "vCPU 1 100000000ns, make 90000000ns");
+	world->query.most_rows = 5;
+	assert_string_equal(rows(world), "db1 vCPU 0 1000000000ns, sed 250000000ns, "
+					 "cat 240000000ns, idle 220000000ns, kworker 130000000ns, "
+					 "2 others 190000000ns");
 }
 
 /* Whether it was measured is not known of a moment of the screen's past. */
@@ -250,6 +275,7 @@ UNIT(test_view_who)
 		TEST(interval_is_that_of_waits),
 		TEST(what_is_no_thread_has_none),
 		TEST(small_ones_are_a_row),
+		TEST(a_screen_names_a_few),
 		TEST(nothing_says_when_it_is_measured),
 		TEST(all_since_the_start),
 		TEST(one_small_one_is_itself),
