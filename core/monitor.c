@@ -74,6 +74,18 @@ static void say_why(const struct monitor *monitor, struct error *error)
 	}
 }
 
+static void find_programs(void *arg, struct programs *programs)
+{
+	const struct monitor *monitor = arg;
+
+	for (size_t i = 0; i < monitor->nr_feeds; i++) {
+		const struct feed *feed = &monitor->feeds[i];
+
+		if (feed->is_open && feed->provider->programs)
+			feed->provider->programs(feed->state, programs);
+	}
+}
+
 static int open_sources(struct monitor *monitor, struct error *error)
 {
 	bool waits = false;
@@ -94,6 +106,9 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			.guests = monitor->guests,
 			.fields = monitor->fields,
 			.stacks = monitor->facts.stacks,
+			.stats = monitor->stats,
+			.find_programs = find_programs,
+			.monitor = monitor,
 			.source = (uint32_t)i,
 			.options = monitor->config.options,
 		};

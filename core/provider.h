@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/array.h"
 #include "lib/error.h"
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
@@ -49,12 +50,31 @@ struct provider_options {
 	bool reads_guests;
 };
 
+/* The BPF programs of providers that run in exits, by their descriptors. */
+struct programs {
+	struct program {
+		int fd;
+		const char *event; /* that it is on: "kvm_exit"; NULL: another one than an exit's */
+	} *list;
+	size_t nr, room;
+};
+
+static inline void programs_add(struct programs *programs, int fd, const char *event)
+{
+	array_grow_unset(&programs->list, &programs->room, programs->nr + 1);
+	programs->list[programs->nr++] = (struct program){ fd, event };
+}
+
 /* What a provider works with; all of it outlives the provider. */
 struct provider_args {
 	const struct env *env; /* the machine; NULL for the player of a recording */
 	struct guests *guests;
 	struct fields *fields;
 	struct stacks *stacks;
+	const struct stats *stats; /* as of the sample before; NULL: none are made */
+	/* Adds the programs of all providers, as of now. NULL: there are none. */
+	void (*find_programs)(void *monitor, struct programs *programs);
+	void *monitor;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
 	const void *recording; /* what a player plays, where env is NULL */
 	struct provider_options options;
@@ -104,6 +124,12 @@ struct provider {
 	 * counted, and what to do.
 	 */
 	int (*collect)(void *state, struct sample *sample, struct error *error);
+
+	/*
+	 * Adds its programs that run in exits, not the ones that only the scheduler runs. They stay
+	 * open until the next call of this provider. NULL: it has none.
+	 */
+	void (*programs)(void *state, struct programs *programs);
 
 	/* The engine, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);

@@ -189,28 +189,45 @@ const uint64_t *facts_of_host(const struct facts *facts, enum host_part part)
 	return stat ? &stat->total : NULL;
 }
 
+uint64_t facts_own_ns(const struct stats_item *exits, uint64_t exit_ns)
+{
+	uint64_t all_ns = exits->delta * exit_ns;
+
+	if (exits->timing && exits->timing->delta_ns && exits->timing->delta_ns < all_ns)
+		return exits->timing->delta_ns;
+	return all_ns;
+}
+
 /* Where exits have no times, the time of the vCPUs is the time that passes. */
 struct own_cost facts_cost(const struct facts *facts)
 {
 	const uint64_t *exit_ns = facts_of_host(facts, HOST_COST);
 	struct own_cost cost = { .exit_ns = exit_ns ? *exit_ns : 0 };
 	struct exits exits = exits_choose(facts, false, false);
-	double exits_per_s = 0, vcpus_per_s = 0;
+	double own_per_s = 0, vcpus_per_s = 0;
+	uint64_t own_ns = 0, nr = 0;
 
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *stat = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 
-		if (exits_has(&exits, field))
-			exits_per_s += stat->has_rate ? stat->rate_per_s : 0;
-		else if (field->use == USE_TIME && field->part == TIME_WHOLE)
+		if (exits_has(&exits, field) && stat->has_rate && stat->delta) {
+			uint64_t ns = facts_own_ns(stat, cost.exit_ns);
+
+			own_ns += ns;
+			nr += stat->delta;
+			own_per_s += (double)ns * stat->rate_per_s / (double)stat->delta;
+		} else if (field->use == USE_TIME && field->part == TIME_WHOLE) {
 			vcpus_per_s += stat->has_rate ? stat->rate_per_s : 0;
+		}
 	}
 	if (!(vcpus_per_s > 0))
 		vcpus_per_s = 1e9 * (double)guests_count_vcpus(facts->guests);
-	cost.has_share = cost.exit_ns && exits_per_s > 0 && vcpus_per_s > 0;
+	cost.has_share = own_per_s > 0 && vcpus_per_s > 0;
 	if (cost.has_share)
-		cost.share = (double)cost.exit_ns * exits_per_s / vcpus_per_s;
+		cost.share = own_per_s / vcpus_per_s;
+	if (nr)
+		cost.exit_ns = (own_ns + nr / 2) / nr;
 	return cost;
 }
 

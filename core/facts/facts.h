@@ -97,7 +97,13 @@ bool fields_have_vcpu_exits(const struct fields *fields);
 /* A number of the host itself, see host_is_of_host(); NULL: not known. */
 const uint64_t *facts_of_host(const struct facts *facts, enum host_part part);
 
-/* What kvmtop's own programs take: of an exit, and of the time of all vCPUs. */
+/*
+ * What kvmtop's own programs take of these exits, which is a part of their time, where that is
+ * known. exit_ns: of one, by a few.
+ */
+uint64_t facts_own_ns(const struct stats_item *exits, uint64_t exit_ns);
+
+/* What they take of an exit, and of the time of all vCPUs. */
 struct own_cost {
 	uint64_t exit_ns; /* 0: not known */
 	bool has_share;

@@ -238,6 +238,13 @@ static void add_cpu(const struct measure *measure, struct finding *finding,
 		add_neighbours(measure, finding, subject);
 }
 
+static void add_own(struct finding *finding, const struct rule_counts *counts)
+{
+	if (counts->count)
+		add_words(finding, "; %llu ns of each exit",
+			  (unsigned long long)(counts->ns / counts->count));
+}
+
 void finding_describe(const struct measure *measure, struct finding *finding,
 		      const struct worst_subject *worst)
 {
@@ -252,8 +259,7 @@ void finding_describe(const struct measure *measure, struct finding *finding,
 	else if (finding->rule->names_cpu)
 		add_cpu(measure, finding, worst->subject);
 	else if (finding->rule->is_own)
-		add_words(finding, "; %llu ns of each exit",
-			  (unsigned long long)measure->own_ns);
+		add_own(finding, measure_counts(measure, worst->subject, i));
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, measure_counts(measure, worst->subject, i));
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)

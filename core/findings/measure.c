@@ -154,7 +154,8 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 		      const struct stats_item *stat, const struct field *field, uint64_t open_ns)
 {
 	if (rule->is_own)
-		return exits_has(&measure->exits, field) ? stat->delta * measure->own_ns : 0;
+		return exits_has(&measure->exits, field) ?
+			       facts_own_ns(stat, measure->own_ns) : 0;
 	/* Exits to user space are parts of VM exits, where these are traced. */
 	if (rule->measure == MEASURE_CODE && field->exit_rank != measure->exits.rank)
 		return 0;
@@ -190,7 +191,8 @@ static void add_counts(const struct measure *measure, struct rule_counts *counts
 		       const struct rule *rule, const struct stats_item *stat,
 		       const struct field *field, uint64_t open_ns)
 {
-	counts->count += stat->delta;
+	if (!rule->is_own || exits_has(&measure->exits, field))
+		counts->count += stat->delta;
 	counts->level = level_of(rule, stat, field) +
 			(rule->measure == MEASURE_PAGES ? counts->level : 0);
 	counts->ns += ns_of(measure, rule, stat, field, open_ns);

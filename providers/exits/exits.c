@@ -469,11 +469,20 @@ static bool exits_is_ready(void *state)
 	return !exits->functions || guest_functions_are_ready(exits->functions);
 }
 
+static void exits_add_programs(void *state, struct programs *programs)
+{
+	const struct exits_state *exits = state;
+
+	if (exits->bpf)
+		exits_programs(exits->bpf, programs);
+}
+
 const struct provider exits_provider = {
 	ABOUT_EXITS,
 	.open = exits_open,
 	.want = exits_want,
 	.is_ready = exits_is_ready,
 	.collect = exits_collect,
+	.programs = exits_add_programs,
 	.close = exits_close,
 };

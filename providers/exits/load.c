@@ -235,6 +235,27 @@ uint64_t exits_missed(const struct exits_bpf *bpf)
 	return missed;
 }
 
+/* The scheduler alone runs on_switch, and timers on_timer. */
+void exits_programs(const struct exits_bpf *bpf, struct programs *programs)
+{
+	const struct exits_program *program = bpf->program;
+	const struct split *exit = bpf->config.exit;
+	struct bpf_program *each;
+
+	bpf_object__for_each_program(each, program->obj) {
+		const char *event = NULL;
+
+		if (bpf_program__fd(each) < 0 || each == program->progs.on_switch ||
+		    each == program->progs.on_timer)
+			continue;
+		if (each == program->progs.on_userspace)
+			event = arch_userspace_split.event;
+		else if (exit && each == exit_program(bpf, exit->place))
+			event = exit->event;
+		programs_add(programs, bpf_program__fd(each), event);
+	}
+}
+
 void exits_unload(struct exits_bpf *bpf)
 {
 	exits_program__destroy(bpf->program);

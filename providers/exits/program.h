@@ -16,6 +16,8 @@
 #include "providers/bpf/bpf.h"
 #include "providers/exits/shared.h"
 
+struct programs;
+
 struct exits_bpf_config {
 	const struct env *env;
 	const struct split *exit; /* NULL: only exits to user space */
@@ -135,6 +137,9 @@ int exits_attach(struct exits_bpf *bpf);
 
 /* How many exits and arguments the kernel has run no program for, since loading. */
 uint64_t exits_missed(const struct exits_bpf *bpf);
+
+/* Adds the ones that run in exits. */
+void exits_programs(const struct exits_bpf *bpf, struct programs *programs);
 
 /* Also after a failure. May wait for the kernel's RCU, some 40 ms. */
 void exits_unload(struct exits_bpf *bpf);

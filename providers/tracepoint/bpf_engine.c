@@ -392,6 +392,17 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	return 0;
 }
 
+static void engine_programs(void *state, struct programs *programs)
+{
+	const struct bpf_state *bpf = state;
+
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (bpf->hooks[i].program >= 0)
+			programs_add(programs, bpf->hooks[i].program, bpf->counters[i].event);
+	}
+	bpf_reasons_programs(&bpf->reasons, programs);
+}
+
 /* ---- the engine ---- */
 
 static void engine_close(void *state)
@@ -465,5 +476,6 @@ const struct engine bpf_engine = {
 	.want = engine_want,
 	.retarget = engine_retarget,
 	.read = engine_read,
+	.programs = engine_programs,
 	.close = engine_close,
 };

@@ -245,6 +245,15 @@ void bpf_reasons_detach(struct bpf_reasons *reasons, size_t split)
 	reasons->links[split] = NULL;
 }
 
+void bpf_reasons_programs(const struct bpf_reasons *reasons, struct programs *programs)
+{
+	for (size_t i = 0; i < reasons->nr; i++) {
+		if (reasons->links[i])
+			programs_add(programs, bpf_program__fd(program_of(reasons, i)),
+				     reasons->splits[i]->event);
+	}
+}
+
 void bpf_reasons_unload(struct bpf_reasons *reasons)
 {
 	for (size_t i = 0; i < reasons->nr; i++)

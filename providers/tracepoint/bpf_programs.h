@@ -75,6 +75,9 @@ int bpf_reasons_load(struct bpf_reasons *reasons, const struct bpf_reasons_place
 int bpf_reasons_attach(struct bpf_reasons *reasons, size_t split);
 void bpf_reasons_detach(struct bpf_reasons *reasons, size_t split);
 
+/* Adds the ones that are attached. */
+void bpf_reasons_programs(const struct bpf_reasons *reasons, struct programs *programs);
+
 /* All of them; they may be loaded again. */
 void bpf_reasons_unload(struct bpf_reasons *reasons);
 

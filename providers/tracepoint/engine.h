@@ -74,6 +74,9 @@ struct engine {
 	 */
 	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *error);
 
+	/* Adds its BPF programs. NULL: it has none. */
+	void (*programs)(void *state, struct programs *programs);
+
 	void (*close)(void *state);
 };
 

@@ -259,6 +259,14 @@ static const char *tracepoints_engine(void *state)
 	return tp->engine->name;
 }
 
+static void tracepoints_programs(void *state, struct programs *programs)
+{
+	const struct tracepoints *tp = state;
+
+	if (tp->engine && tp->engine->programs)
+		tp->engine->programs(tp->engine_state, programs);
+}
+
 const struct provider tracepoint_provider = {
 	.name = "tracepoint",
 	.help = "the kernel's KVM trace events, counted per CPU or per thread",
@@ -266,6 +274,7 @@ const struct provider tracepoint_provider = {
 	.want = tracepoints_want,
 	.is_ready = tracepoints_is_ready,
 	.collect = tracepoints_collect,
+	.programs = tracepoints_programs,
 	.engine = tracepoints_engine,
 	.close = tracepoints_close,
 };

@@ -189,6 +189,18 @@ bool who_interrupts_are_measured(const struct who_interrupts *interrupts)
 	return interrupts->program;
 }
 
+void who_interrupts_programs(const struct who_interrupts *interrupts, struct programs *programs)
+{
+	struct bpf_program *each;
+
+	if (!interrupts->program)
+		return;
+	bpf_object__for_each_program(each, interrupts->program->obj) {
+		if (bpf_program__fd(each) >= 0)
+			programs_add(programs, bpf_program__fd(each), NULL);
+	}
+}
+
 void who_interrupts_free(struct who_interrupts *interrupts)
 {
 	if (!interrupts)

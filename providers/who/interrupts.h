@@ -19,6 +19,9 @@ struct who_interrupts;
 
 /* Adds the fields. Nothing is measured yet. */
 struct who_interrupts *who_interrupts_new(const struct provider_args *args);
+/* Adds its programs, which run in exits. */
+void who_interrupts_programs(const struct who_interrupts *interrupts, struct programs *programs);
+
 void who_interrupts_free(struct who_interrupts *interrupts); /* NULL is fine */
 
 /* Begins or ends to measure, as the fields are wanted. A notice in error: it cannot. */

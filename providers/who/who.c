@@ -342,10 +342,19 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 	return err;
 }
 
+/* The other programs are the scheduler's. */
+static void who_programs(void *state, struct programs *programs)
+{
+	const struct who *who = state;
+
+	who_interrupts_programs(who->interrupts, programs);
+}
+
 const struct provider who_provider = {
 	ABOUT_WHO,
 	.open = who_open,
 	.want = who_want,
 	.collect = who_collect,
+	.programs = who_programs,
 	.close = who_close,
 };

@@ -71,6 +71,33 @@ stop "$writer" INT
 "$KVMTOP" -1 --json --view guests >"$TMP/guests.json" 2>"$TMP/err"
 check "the other views do not" grep -vq '"kvmtop":{' "$TMP/guests.json"
 
+# The scheduler's programs of the view who run at each switch of a CPU, but in no exit.
+mkfifo "$TMP/pipe"
+spawn cat "$TMP/pipe" >/dev/null
+spawn timeout 120 cat /dev/zero >"$TMP/pipe"
+switching=$SPAWNED
+# cost_with VIEW: $COST is what an exit costs, with the programs of that view.
+cost_with() {
+	spawn "$KVMTOP" -w "$TMP/$1.db" -s 0.5 --view "$1" 2>"$TMP/err"
+	wait_for 20 is_sampling "$SPAWNED"
+	sleep 4
+	stop "$SPAWNED" INT
+	"$KVMTOP" -r "$TMP/$1.db" -1 --json --view host >"$TMP/$1.json" 2>/dev/null
+	COST=$(ns "$TMP/$1.json")
+	rm -f "$TMP/$1.db"*
+}
+for try in 1 2 3; do
+	cost_with vcpus
+	alone=${COST:-0}
+	cost_with who
+	beside=${COST:-0}
+	is_sane "$alone" && is_sane "$beside" && [ $((beside * 10)) -lt $((alone * 14)) ] && break
+	disturbed "the scheduler's programs cost no exit anything" $try 3
+done
+check "the scheduler's programs cost no exit anything: $alone ns, $beside with them" \
+	[ $((beside * 10)) -lt $((alone * 14)) ]
+stop "$switching"
+
 printf 'kvmtop_ratio = 0.000001\n' >"$TMP/thresholds"
 # The report has a moment of measuring or two, in which a busy machine may not run the guest.
 for try in 1 2 3 4 5; do

@@ -707,14 +707,31 @@ static void what_kvmtop_takes(void **state)
 			add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
 		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
 		add(world, (struct key){ 1, 1, TIME }, second * SECOND);
-		exits(world, 1, 0, VMEXIT, second * 200000, 1);
-		exits(world, 1, 1, VMEXIT, second * 1000, 1);
+		exits(world, 1, 0, VMEXIT, second * 200000, 1000);
+		exits(world, 1, 1, VMEXIT, second * 1000, 1000);
 		take(world);
 	}
 	assert_string_equal(found(world), "kvmtop db1 0 major 10.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 0: 10.0 % of its time (a finding from 3 % on); 500 ns of each "
 			    "exit; 1 of 2 vCPUs");
+}
+
+/* What it takes of an exit is measured of a few, and is at most all of the exits' time. */
+static void what_kvmtop_takes_is_bounded(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 2; second++) {
+		add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		exits(world, 1, 0, VMEXIT, second * 200000, 300);
+		take(world);
+	}
+	assert_string_equal(found(world), "kvmtop db1 0 minor 6.0%");
+	assert_non_null(strstr(cell_of(world, "evidence"), "; 300 ns of each exit"));
+	assert_int_equal(facts_cost(&world->facts).exit_ns, 300);
+	assert_true(fabs(facts_cost(&world->facts).share - 0.06) < 1e-9);
 }
 
 /* Where KVM traces no VM exits; where it does, an exit to user space is a part of one. */
@@ -725,9 +742,9 @@ static void what_kvmtop_takes_of_user_space(void **state)
 	for (uint32_t second = 1; second <= 3; second++) {
 		add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
 		add(world, (struct key){ 1, 0, RUN }, second);
-		exits(world, 1, 0, USERSPACE, second * 200000, 1);
+		exits(world, 1, 0, USERSPACE, second * 200000, 1000);
 		if (second == 3)
-			exits(world, 1, 0, VMEXIT, 80000, 1);
+			exits(world, 1, 0, VMEXIT, 80000, 1000);
 		take(world);
 		if (second > 1)
 			assert_string_equal(found(world), second == 2 ?
@@ -1114,6 +1131,7 @@ UNIT(test_findings)
 		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
 		TEST(what_is_lost_is_of_all_guests),
 		TEST(what_kvmtop_takes),
+		TEST(what_kvmtop_takes_is_bounded),
 		TEST(what_kvmtop_takes_of_user_space),
 		TEST(what_another_kvmtop_found),
 		TEST(what_is_steady_is_in_the_view),
