@@ -133,6 +133,12 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 	return records ? bpf_map_lookup_elem(records, &i) : 0;
 }
 
+/* An ended thread's record stays until the next sample: its number may be another process's now. */
+static __always_inline struct exits_thread *own_record(struct exits_thread *thread)
+{
+	return thread && thread->pid_tgid == bpf_get_current_pid_tgid() ? thread : 0;
+}
+
 /* Used when the guess is wrong, or the record is not in threads[]. */
 static __noinline struct exits_thread *find_elsewhere(void)
 {
@@ -145,7 +151,7 @@ static __noinline struct exits_thread *find_elsewhere(void)
 		return thread;
 	i = look_up_number() - 1;
 	*guess = i;
-	return thread_at(i);
+	return own_record(thread_at(i));
 }
 
 /* The guess is right when the same thread ran on this CPU at the last event. */
@@ -294,10 +300,10 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 	if (!is_counting)
 		return 0;
 	number = keep_number();
-	if (number && !*number && begins)
+	if (number && begins && (!*number || !own_record(thread_at(*number - 1))))
 		*number = begin_record(vcpu);
 	if (number && *number)
-		return thread_at(*number - 1);
+		return own_record(thread_at(*number - 1));
 	if (number)
 		bpf_map_delete_elem(&by_tid, &tid);
 	if (begins)

@@ -377,12 +377,23 @@ static void free_arguments(struct exits_bpf *bpf)
 	delete_arguments(bpf, nr);
 }
 
+/* The thread's number may be a later thread's, with a record of its own. */
+static bool is_kept_for(const struct exits_bpf *bpf, uint32_t tid, uint32_t number)
+{
+	int fd = bpf_map__fd(bpf->program->maps.by_tid);
+	uint32_t kept;
+
+	return bpf_map_lookup_elem(fd, &tid, &kept) == 0 && kept == number + 1;
+}
+
 void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		struct exits_thread *thread = thread_at(bpf, numbers[i]);
 
-		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
+		if (is_kept_for(bpf, thread->tid, numbers[i]))
+			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid),
+					    &thread->tid);
 		memset(thread, 0, sizeof(*thread));
 	}
 	free_arguments(bpf);

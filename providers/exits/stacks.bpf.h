@@ -144,7 +144,7 @@ static __always_inline _Bool describe_thread(struct exits_stack_key *key,
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)pid_tgid, number = look_up_number();
-	struct exits_thread *thread = number ? thread_at(number - 1) : 0;
+	struct exits_thread *thread = number ? own_record(thread_at(number - 1)) : 0;
 
 	if (!(thread && exits_is_of_vcpu(thread)) && !bpf_map_lookup_elem(&absences, &tid))
 		return 0;
@@ -300,7 +300,9 @@ static __always_inline void begin_absence(void *ctx)
 		absence.key.user = keep_user_stack(ctx, frames, thread);
 	}
 	absence.since = bpf_ktime_get_ns();
-	bpf_map_update_elem(&absences, &absence.key.tid, &absence, BPF_ANY);
+	/* Without room its time is not in this stack. */
+	if (bpf_map_update_elem(&absences, &absence.key.tid, &absence, BPF_ANY))
+		__sync_fetch_and_add(&lost_stacks, 1);
 }
 
 SEC("tp_btf/sched_switch")

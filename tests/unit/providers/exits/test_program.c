@@ -111,7 +111,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 
 /* The machine that the program runs on. */
 static struct {
-	uint32_t tid, cpu;
+	uint32_t tid, cpu, more_tgid;
 	uint64_t now_ns;
 	struct exits_thread records[RECORDS], more[MORE];
 	struct task_struct task; /* of all threads */
@@ -298,7 +298,7 @@ static uint64_t bpf_get_current_task(void)
 
 static uint64_t bpf_get_current_pid_tgid(void)
 {
-	return (uint64_t)TGID << 32 | m.tid;
+	return (uint64_t)(TGID + m.more_tgid) << 32 | m.tid;
 }
 
 static long bpf_get_current_comm(void *name, uint32_t size)
@@ -689,6 +689,26 @@ static void test_more_records(void **state)
 	assert_int_equal(m.more[1].number, RECORDS + 1);
 	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].count, 2);
 	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].time_ns, 750);
+}
+
+/* Between two samples a thread ends, and another process's gets its number. */
+static void test_number_of_an_ended_thread(void **state)
+{
+	(void)state;
+	exits_at(1000, HLT);
+	enters_at(1500);
+	m.more_tgid = 7;
+	m.cpu = 1;
+	leaves_at(1900, IO, 0); /* it has no record yet */
+	exits_at(2000, HLT);
+	enters_at(2250);
+	m.cpu = 0;
+	exits_at(3000, HLT);
+	enters_at(3250);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
+	assert_int_equal(cell_of(1, HLT, EXITS_VMEXIT)->count, 2);
+	assert_int_equal(m.records[1].tgid, TGID + 7);
+	assert_int_equal(lost_exits, 0);
 }
 
 /* A thread without a record: its exits are lost, once each, until it gets one. */
@@ -2056,6 +2076,7 @@ UNIT(test_program)
 		LONG(test_long_halt_with_user_space),
 		TEST(test_user_space_alone),
 		TEST(test_more_records),
+		TEST(test_number_of_an_ended_thread),
 		TEST(test_no_room),
 		TEST(test_first_moments),
 		TEST(test_argument_alone),
