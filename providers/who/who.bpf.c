@@ -317,7 +317,8 @@ SEC("tp_btf/sched_switch")
 int on_switch(const __u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	_Bool has_waiting, goes_on = !prev->__state; /* it was preempted, or gave way */
+	/* It was preempted, maybe on its way to sleep, or gave way. */
+	_Bool has_waiting, goes_on = (_Bool)ctx[0] || !prev->__state;
 	__u32 cpu = prev->thread_info.cpu, number;
 	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 
