@@ -206,15 +206,34 @@ uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_ke
 	return known->node;
 }
 
-void exits_paths_forget(struct exits_paths *paths)
+bool exits_paths_are_many(const struct exits_paths *paths)
+{
+	return paths->nr_kept >= EXITS_STACKS / 2;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void exits_paths_forget(struct exits_paths *paths, uint64_t *stay, size_t nr)
 {
 	int fd = bpf_map__fd(paths->config.bpf->program->maps.stack_frames);
-	uint64_t hash, *last = NULL;
+	uint64_t hash, *last = NULL, gone = 0;
 
-	if (paths->nr_kept < EXITS_STACKS / 2)
-		return;
+	if (nr)
+		qsort(stay, nr, sizeof(*stay), compare_hashes);
 	hash_free(paths->known, free);
 	paths->nr_kept = 0;
-	while (bpf_map_get_next_key(fd, last, &hash) == 0)
-		bpf_map_delete_elem(fd, &hash);
+	while (bpf_map_get_next_key(fd, last, &hash) == 0) {
+		if (gone) /* not before: the next key is after it */
+			bpf_map_delete_elem(fd, &gone);
+		last = &hash;
+		gone = nr && bsearch(&hash, stay, nr, sizeof(*stay), compare_hashes) ? 0 : hash;
+		paths->nr_kept += !gone;
+	}
+	if (gone)
+		bpf_map_delete_elem(fd, &gone);
 }

@@ -339,6 +339,23 @@ static void add_absences(struct exits_stacks *stacks, const struct away_list *no
 	stacks->away = *now;
 }
 
+/* The stacks of threads that are away are needed when these are back. */
+static void forget_paths(struct exits_stacks *stacks)
+{
+	struct away_list away = { 0 };
+	uint64_t *stay;
+
+	list_absences(stacks, &away);
+	stay = xcalloc(2 * away.nr + 1, sizeof(*stay));
+	for (size_t i = 0; i < away.nr; i++) {
+		stay[2 * i] = away.list[i].key.kernel;
+		stay[2 * i + 1] = away.list[i].key.user;
+	}
+	exits_paths_forget(stacks->paths, stay, 2 * away.nr);
+	free(stay);
+	free(away.list);
+}
+
 void exits_stacks_release(struct exits_stacks *stacks, uint32_t number)
 {
 	for (uint32_t i = 0; i < stacks->nr_waiting; i++) {
@@ -367,13 +384,13 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 	if (stacks->guest_code)
 		err = exits_guest_code_collect(stacks->guest_code, sums, error);
 	else if (stacks->config.functions)
-		sums->none = NO_GUEST_CODE;
+		snprintf(sums->none, sizeof(sums->none), "%s", NO_GUEST_CODE);
 	add_sums(stacks);
 	add_absences(stacks, &away);
 	if (!err)
 		exits_paths_report(stacks->paths, error);
-	if (!stacks->nr_waiting)
-		exits_paths_forget(stacks->paths);
+	if (!stacks->nr_waiting && exits_paths_are_many(stacks->paths))
+		forget_paths(stacks);
 	sums->lost_ns += lost_ns - stacks->lost_ns;
 	sums->lost = lost - stacks->lost;
 	sums->has_off = true;

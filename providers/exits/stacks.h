@@ -72,9 +72,10 @@ void exits_paths_report(const struct exits_paths *paths, struct error *error);
 
 /*
  * After a reading: the kernel keeps stacks until there may be too many; then all are forgotten, and
- * kept anew.
+ * kept anew, but for these nr, which are sorted.
  */
-void exits_paths_forget(struct exits_paths *paths);
+bool exits_paths_are_many(const struct exits_paths *paths);
+void exits_paths_forget(struct exits_paths *paths, uint64_t *stay, size_t nr);
 
 /*
  * ---- which code of guests makes their exits: counted by the BPF program, named, and added to a
