@@ -305,7 +305,7 @@ void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample)
 	sums->lost += sample->lost;
 	sums->lost_exits += sample->lost_exits;
 	sums->clock = sample->clock;
-	sums->none = sample->none;
+	memcpy(sums->none, sample->none, sizeof(sums->none));
 }
 
 void stack_sums_reset(struct stack_sums *sums)
@@ -313,7 +313,8 @@ void stack_sums_reset(struct stack_sums *sums)
 	key_index_clear(&sums->index);
 	sums->nr = sums->nr_shares = 0;
 	sums->lost_ns = sums->lost = sums->lost_exits = 0;
-	sums->clock = sums->none = NULL;
+	sums->clock = NULL;
+	sums->none[0] = '\0';
 	sums->has_off = false;
 }
 

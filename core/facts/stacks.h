@@ -110,7 +110,7 @@ struct stack_sums {
 	 * time of exits is, see stacks_fit().
 	 */
 	bool has_off;
-	const char *none;  /* why samples, or the guest's code, are missing; NULL: nothing is */
+	char none[256];	   /* why samples, or the guest's code, are missing; "": nothing is */
 	uint64_t lost_ns;  /* found no room */
 	uint64_t lost;	   /* stacks that found none: their time is there without them */
 	uint64_t lost_exits; /* found none */

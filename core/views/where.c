@@ -263,7 +263,7 @@ static const char *note_of(const struct where_building *building)
 {
 	const struct stack_sums *sums = &building->facts->stats->stacks;
 
-	if (sums->none)
+	if (sums->none[0])
 		return sums->none;
 	if (sums->lost_ns)
 		return "Some time is missing: there were more different stacks than there is room "

@@ -356,7 +356,8 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	if (exits->functions)
 		guest_functions_report(exits->functions, error);
 	if (exits->stack_hz && !exits->stacks)
-		sample->stacks.none = exits->no_stacks.text;
+		snprintf(sample->stacks.none, sizeof(sample->stacks.none), "%.255s",
+			 exits->no_stacks.text);
 	if (!err) {
 		exits_threads_end(exits->threads, sample, exits->flags);
 		add_lost(exits, sample);

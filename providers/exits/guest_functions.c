@@ -211,6 +211,19 @@ static bool prepare(const struct guest_functions *functions, const struct source
 	return reading->fd >= 0;
 }
 
+/* False: nobody looks whether the symbols are still valid, and none is, without a descriptor. */
+static bool start(struct reading *reading, pthread_t *ret_thread)
+{
+	int err = thread_start(ret_thread, run, reading);
+
+	if (!err)
+		return true;
+	error_set(&reading->error, err, "no thread for its memory: %s", strerror(-err));
+	close(reading->fd);
+	reading->fd = -1;
+	return false;
+}
+
 static void begin_reading(struct guest_functions *functions, struct source *source, pid_t pid)
 {
 	struct reading *reading = xcalloc(1, sizeof(*reading));
@@ -225,8 +238,7 @@ static void begin_reading(struct guest_functions *functions, struct source *sour
 	source->reading = reading;
 	source->begun_ns = clock_now_ns();
 	nr_readings++;
-	if (prepare(functions, source, pid, reading) &&
-	    thread_start(&thread, run, reading) == 0) {
+	if (prepare(functions, source, pid, reading) && start(reading, &thread)) {
 		pthread_detach(thread);
 		return;
 	}

@@ -20,6 +20,8 @@
 #include "providers/exits/program.h"
 #include "providers/providers.h"
 #include "tests/unit/unit.h"
+/* Needs the types above. */
+#include "providers/exits/exits.skel.h"
 
 #define THREADS 4
 
@@ -278,18 +280,24 @@ static void test_more_threads(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
 }
 
-/* Threads are found by their tids, which are forgotten with them. */
+/* Threads are found by their tids, which are forgotten with them; not one that is another's now. */
 static void test_tids_are_forgotten(void **state)
 {
 	struct machine *machine = *state;
-	const uint32_t ended[] = { 0, 2 };
+	const uint32_t ended[] = { 0, 1, 2 };
+	int fd;
 
 	if (!machine->bpf)
 		skip();
-	for (uint32_t i = 0; i < 3; i++)
+	fd = bpf_map__fd(machine->bpf->program->maps.by_tid);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t tid = 1000 + i, number = i == 1 ? 4 : i + 1;
+
 		make_thread(machine, i);
+		assert_int_equal(bpf_map_update_elem(fd, &tid, &number, BPF_ANY), 0);
+	}
 	map.nr_tids = 0;
-	exits_bpf_end_sample(machine->bpf, ended, 2);
+	exits_bpf_end_sample(machine->bpf, ended, 3);
 	assert_int_equal(map.nr_tids, 2);
 }
 
