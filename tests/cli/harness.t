@@ -44,6 +44,8 @@ fake empty 'echo 1..0'
 is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are counted"
 like "$(cat "$TMP/log")" 'good\.t: b: no such thing$' "a skipped case is listed with its reason"
 is "$(run_fake good bad skipped)" "2 passed, 1 failed, 2 skipped; 1" "counts add up over files"
+is "$(sed -n '/^skipped, by reason:/,/^[^ ]/s/^  *//p' "$TMP/log" | sort)" "1 no such thing
+1 not root" "each reason is listed with the number of cases"
 like "$(cat "$TMP/log")" 'skipped\.t: not root$' "a skipped file is listed with its reason"
 like "$(cat "$TMP/log")" '^  .*bad\.t: x$' "a failed case is listed"
 is "$(SECONDS_EACH=9 run_fake rest)" "1 passed, 0 failed, 1 skipped; 0" "and the rest of one"
