@@ -41,9 +41,15 @@ struct away_list {
 
 /* What is closed in the background: the kernel waits for RCU. */
 struct attached {
-	struct bpf_link **list; /* of the CPUs, and of switches */
+	struct attached_link {
+		struct bpf_link *link;
+		int cpu; /* that it takes samples on; NO_CPU: it is on another event */
+		bool is_online;
+	} *list;
 	size_t nr, room;
 };
+
+#define NO_CPU (-1)
 
 struct exits_stacks {
 	struct exits_stacks_config config;
@@ -67,20 +73,33 @@ static void *detach(void *arg)
 	struct attached *attached = arg;
 
 	for (size_t i = 0; i < attached->nr; i++)
-		bpf_link__destroy(attached->list[i]);
+		bpf_link__destroy(attached->list[i].link);
 	free(attached->list);
 	free(attached);
 	return NULL;
 }
 
-static int keep_link(struct exits_stacks *stacks, struct bpf_link *link)
+static void detach_later(struct attached *attached)
 {
-	struct attached *attached = stacks->attached;
+	pthread_t thread;
 
+	if (thread_start(&thread, detach, attached) == 0)
+		pthread_detach(thread);
+	else
+		detach(attached);
+}
+
+static void add_link(struct attached *attached, struct bpf_link *link, int cpu)
+{
+	array_grow(&attached->list, &attached->room, attached->nr + 1);
+	attached->list[attached->nr++] = (struct attached_link){ link, cpu, true };
+}
+
+static int keep_link(struct exits_stacks *stacks, struct bpf_link *link, int cpu)
+{
 	if (!link)
 		return -errno;
-	array_grow(&attached->list, &attached->room, attached->nr + 1);
-	attached->list[attached->nr++] = link;
+	add_link(stacks->attached, link, cpu);
 	return 0;
 }
 
@@ -118,10 +137,55 @@ static int sample_cpu(void *arg, int cpu)
 	if (fd < 0)
 		return fd;
 	link = bpf_program__attach_perf_event(bpf->program->progs.on_sample, fd);
-	err = keep_link(stacks, link);
+	err = keep_link(stacks, link, cpu);
 	if (err)
 		close(fd);
 	return err;
+}
+
+/* Samples are taken on the CPU, unless that was not online the last time. */
+static int follow_cpu(void *arg, int cpu)
+{
+	struct exits_stacks *stacks = arg;
+	struct attached *attached = stacks->attached;
+
+	for (size_t i = 0; i < attached->nr; i++) {
+		if (attached->list[i].cpu == cpu) {
+			attached->list[i].is_online = true;
+			return 0;
+		}
+	}
+	return sample_cpu(stacks, cpu);
+}
+
+/* The event of a CPU that goes takes no sample when the CPU is back: it needs a new one. */
+static void follow_cpus(struct exits_stacks *stacks, struct error *error)
+{
+	struct attached *attached = stacks->attached, *gone = NULL;
+	size_t nr = 0;
+	int err;
+
+	for (size_t i = 0; i < attached->nr; i++)
+		attached->list[i].is_online = attached->list[i].cpu == NO_CPU;
+	err = cpus_online(stacks->config.env, follow_cpu, stacks);
+	if (err < 0) {
+		error_set(error, 0, "code is not sampled on all CPUs: %s", strerror(-err));
+		return;
+	}
+	for (size_t i = 0; i < attached->nr; i++) {
+		struct attached_link *link = &attached->list[i];
+
+		if (link->is_online) {
+			attached->list[nr++] = *link;
+			continue;
+		}
+		if (!gone)
+			gone = xcalloc(1, sizeof(*gone));
+		add_link(gone, link->link, link->cpu);
+	}
+	attached->nr = nr;
+	if (gone)
+		detach_later(gone);
 }
 
 static int attach(struct exits_stacks *stacks)
@@ -130,10 +194,10 @@ static int attach(struct exits_stacks *stacks)
 	int err = cpus_online(stacks->config.env, sample_cpu, stacks);
 
 	if (err >= 0 && !bpf->config.has_cycles)
-		err = keep_link(stacks, bpf_program__attach(bpf->program->progs.on_timer));
+		err = keep_link(stacks, bpf_program__attach(bpf->program->progs.on_timer), NO_CPU);
 	if (err < 0)
 		return err;
-	return keep_link(stacks, bpf_program__attach(bpf->program->progs.on_switch));
+	return keep_link(stacks, bpf_program__attach(bpf->program->progs.on_switch), NO_CPU);
 }
 
 bool exits_stacks_have_cycles(const struct env *env)
@@ -147,14 +211,9 @@ bool exits_stacks_have_cycles(const struct env *env)
 
 void exits_stacks_free(struct exits_stacks *stacks)
 {
-	pthread_t thread;
-
 	if (!stacks)
 		return;
-	if (thread_start(&thread, detach, stacks->attached) == 0)
-		pthread_detach(thread);
-	else
-		detach(stacks->attached);
+	detach_later(stacks->attached);
 	exits_paths_free(stacks->paths);
 	exits_guest_code_free(stacks->guest_code);
 	free(stacks->away.list);
@@ -375,6 +434,7 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 
 	stacks->to = sums;
 	stacks->now_ns = clock_now_ns();
+	follow_cpus(stacks, error);
 	exits_paths_begin(stacks->paths);
 	watch_threads(stacks);
 	err = read_sums(stacks);

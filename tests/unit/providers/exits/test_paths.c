@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which stacks the kernel goes on to keep when there may be too many. */
+/* Stacks: which of them the kernel goes on to keep, and where samples are taken. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <cmocka.h>
@@ -63,10 +68,109 @@ static void stacks_of_sleepers_stay(void **state)
 	env_release(&env);
 }
 
+/* How many CPUs take samples: perf events of this process. */
+static int count_events(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	char target[64];
+	int nr = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[n > 0 ? n : 0] = '\0';
+		nr += strstr(target, "perf_event") != NULL;
+	}
+	closedir(dir);
+	return nr;
+}
+
+/* Closing is the background's. */
+static void wait_for_events(int nr)
+{
+	for (int i = 0; i < 200 && count_events() != nr; i++)
+		usleep(10000);
+	assert_int_equal(count_events(), nr);
+}
+
+static void put_online(const char *root, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A CPU that comes takes samples, and one that went and came has a new event. */
+static void samples_follow_cpus(void **state)
+{
+	static const char *const folders[] = { "/sys", "/sys/devices", "/sys/devices/system",
+					       "/sys/devices/system/cpu" };
+	char root[] = "/tmp/kvmtop-cpus.XXXXXX", path[256];
+	struct env env, made_up;
+	struct stack_sums sums = { 0 };
+	struct error error = { "" };
+	struct exits_stacks *stacks = NULL;
+	struct exits_bpf *bpf;
+	struct guests *guests;
+	int before;
+
+	(void)state;
+	assert_int_equal(env_init(&env, "", &error), 0);
+	bpf = env.tracefs && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? open_programs(&env) : NULL;
+	if (!bpf) {
+		env_release(&env);
+		skip();
+	}
+	assert_non_null(mkdtemp(root));
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	made_up = env;
+	made_up.root = root;
+	put_online(root, "0\n");
+	before = count_events();
+	guests = guests_new(&made_up);
+	assert_int_equal(exits_stacks_new(&(struct exits_stacks_config){
+		.env = &made_up, .bpf = bpf, .guests = guests,
+	}, &stacks, &error), 0);
+	assert_int_equal(count_events(), before + 1);
+	put_online(root, "0-1\n");
+	assert_int_equal(exits_stacks_collect(stacks, &sums, &error), 0);
+	assert_int_equal(count_events(), before + 2);
+	put_online(root, "1\n");
+	assert_int_equal(exits_stacks_collect(stacks, &sums, &error), 0);
+	wait_for_events(before + 1);
+	put_online(root, "0-1\n");
+	assert_int_equal(exits_stacks_collect(stacks, &sums, &error), 0);
+	assert_int_equal(count_events(), before + 2);
+	exits_stacks_free(stacks);
+	wait_for_events(before);
+	stack_sums_release(&sums);
+	guests_free(guests);
+	exits_bpf_close(bpf);
+	env_release(&env);
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	unlink(path);
+	for (size_t i = 4; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", root, folders[i]);
+		rmdir(path);
+	}
+	rmdir(root);
+}
+
 UNIT(test_paths)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_of_sleepers_stay),
+		cmocka_unit_test(samples_follow_cpus),
 	};
 
 	return cmocka_run_group_tests_name("paths", tests, NULL, NULL);
