@@ -168,6 +168,21 @@ bool fields_have_vcpu_exits(const struct fields *fields)
 	return fields_have_exits(fields);
 }
 
+bool exits_are_untimed(const struct facts *facts)
+{
+	if (exits_choose(facts, false, true).rank != 2)
+		return false;
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_timing *timing = facts->stats->list[i].timing;
+		const struct field *field =
+			fields_get(facts->fields, facts->stats->list[i].key.field);
+
+		if (field->use == USE_EXIT && timing && timing->total_ended_ns)
+			return false;
+	}
+	return true;
+}
+
 const char *exits_note(const struct facts *facts)
 {
 	if (exits_choose(facts, false, true).rank != 2)

@@ -112,6 +112,9 @@ struct own_cost {
 
 struct own_cost facts_cost(const struct facts *facts);
 
+/* Whether exits were counted of which none can be timed: KVM traces neither exits nor entries. */
+bool exits_are_untimed(const struct facts *facts);
+
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
 

@@ -135,11 +135,14 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	who_build(view, query, facts, by_vector, add_rows);
-	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
-		view->note = "No vCPU got an interrupt that needs an entry, or nothing measured "
-			     "it: a history has interrupts while kvmtop -w shows this view.";
-	else if (!view->nr_rows)
-		view->note = "No interrupt that needs an entry was seen.";
+	if (!view->nr_rows)
+		view->note = who_why_none(query, facts, USE_INTERRUPT,
+					  "No interrupt that needs an entry was seen.",
+					  facts->source == SOURCE_HISTORY ?
+			"Interrupts were not measured: a history has interrupts while kvmtop -w "
+			"shows this view." :
+			"No interrupt is measured yet, or then: kvmtop measures interrupts while "
+			"it shows them, if the kernel lets it.");
 }
 
 const struct view_type view_interrupts = {

@@ -136,7 +136,11 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (selects(query, facts, exit))
 			add_row(view, facts, exit, &texts[view->nr_rows]);
 	}
-	view->note = exits->none ? exits->none : exits_note(facts);
+	view->note = exits->none ? exits->none :
+		     exits_are_untimed(facts) ?
+				"No exit can be timed here: KVM traces neither the VM exits of these "
+				"guests nor their entries." :
+				exits_note(facts);
 	if (exits->nr_ever > exits->nr && !query->is_latest)
 		view->note = "There were more long exits: these are of the latest 8,192.";
 }

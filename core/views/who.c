@@ -420,15 +420,28 @@ void who_build(struct view *view, const struct query *query, const struct facts 
 	free(groups);
 }
 
+const char *who_why_none(const struct query *query, const struct facts *facts, enum field_use use,
+			 const char *none, const char *not_measured)
+{
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct key *key = &facts->stats->list[i].key;
+
+		if (fields_get(facts->fields, key->field)->use == use && query_has_key(query, key))
+			return none;
+	}
+	return not_measured;
+}
+
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	who_build(view, query, facts, by_vcpu, add_rows);
-	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
-		view->note = "No vCPU waited for a CPU, or nothing measured it: a history has "
-			     "waits while kvmtop -w shows this view.";
-	else if (!view->nr_rows) /* a screen may show a moment before the view was chosen */
-		view->note = query->since_ns ? "No vCPU has waited for a CPU." :
-			     "No vCPU waited for a CPU: this is measured while the view is shown.";
+	if (!view->nr_rows)
+		view->note = who_why_none(query, facts, USE_WAIT, "No vCPU waited for a CPU.",
+					  facts->source == SOURCE_HISTORY ?
+			"Waits were not measured: a history has waits while kvmtop -w shows this "
+			"view." :
+			"No wait is measured yet, or then: kvmtop measures waits while it shows "
+			"them, if it can (--list-providers).");
 }
 
 bool who_enter(struct query *query, const struct view_row *row, const struct facts *facts,

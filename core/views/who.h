@@ -24,6 +24,13 @@ typedef void who_rows_fn(struct view *view, const struct query *query, const str
 void who_build(struct view *view, const struct query *query, const struct facts *facts,
 	       int (*order)(const void *a, const void *b, void *facts), who_rows_fn *add);
 
+/*
+ * Why there are no rows: there was nothing, or it was not measured: every vCPU that is measured has
+ * a key, also if nothing happened.
+ */
+const char *who_why_none(const struct query *query, const struct facts *facts, enum field_use use,
+			 const char *none, const char *not_measured);
+
 /* For struct view_type: Enter leads to the vCPUs of the guest that waits. */
 bool who_enter(struct query *query, const struct view_row *row, const struct facts *facts,
 	       const char **ret_sought);

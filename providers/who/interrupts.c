@@ -294,11 +294,17 @@ static int add_vectors(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, 
 	return 0;
 }
 
+/* Interrupts come, but KVM does not report when vCPUs enter: none is measured. */
+static bool are_unseen(const struct interrupts_program__bss *bss)
+{
+	return bss->nr_came && !bss->has_entered;
+}
+
 static void say_unseen(const struct who_interrupts *interrupts, struct error *error)
 {
 	const struct interrupts_program__bss *bss = interrupts->program->bss;
 
-	if (bss->nr_came && !bss->has_entered)
+	if (are_unseen(bss))
 		error_add(error, "interrupts come, but KVM does not report when vCPUs enter "
 			  "their guests: how long they are pending is not known");
 	else if (bss->nr_lost)
@@ -328,6 +334,19 @@ int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_
 	}
 	say_unseen(interrupts, error);
 	return 0;
+}
+
+void who_interrupts_add_none(const struct who_interrupts *interrupts, struct key key,
+			     struct sample *sample)
+{
+	const struct interrupt_time none = { 0 };
+
+	key.field = interrupts->all;
+	if (are_unseen(interrupts->program->bss) ||
+	    *key_index_slot(&interrupts->index, interrupts->sums, &key))
+		return;
+	add_time(sample, key, &none);
+	add_parts(sample, key, &none, interrupts->waking, interrupts->waiting);
 }
 
 /* ---- threads that have ended */

@@ -37,6 +37,13 @@ typedef bool who_vcpu_fn(void *arg, pid_t tid, struct key *ret_key);
 typedef bool who_ended_fn(void *arg, pid_t tid);
 void who_interrupts_forget(struct who_interrupts *interrupts, who_ended_fn *has_ended, void *arg);
 
+/*
+ * After the rows: a row of 0 for a vCPU that got none, if its interrupts would have been seen. "None"
+ * is then known.
+ */
+void who_interrupts_add_none(const struct who_interrupts *interrupts, struct key key,
+			     struct sample *sample);
+
 /* Adds rows. 0, also with a notice added to error, or -errno with error. */
 int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, void *arg,
 			   struct sample *sample, struct error *error);

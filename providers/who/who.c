@@ -319,6 +319,19 @@ static bool has_ended(void *arg, pid_t tid)
 	return member ? !member->is_there : !proc_of_thread(who->args.env, tid);
 }
 
+/* The vCPUs without an interrupt. */
+static void add_quiet(const struct who *who, struct sample *sample)
+{
+	for (size_t i = 0; i < who->members.nr; i++) {
+		const struct who_member *member = &who->members.list[i];
+
+		if (member->is_there && is_wanted(who, member->guest))
+			who_interrupts_add_none(who->interrupts,
+						(struct key){ member->guest, member->vcpu, 0 },
+						sample);
+	}
+}
+
 static int who_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct who *who = state;
@@ -336,6 +349,8 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 		collect_waits(who, sample, error);
 	if (has_interrupts)
 		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
+	if (has_interrupts && !err)
+		add_quiet(who, sample);
 	if (has_changed && has_interrupts)
 		who_interrupts_forget(who->interrupts, has_ended, who);
 	who->members.ended.nr = 0;

@@ -380,7 +380,7 @@ wait_for 20 is_sampling "$SPAWNED"
 is "$(programs "$SPAWNED")" 0 "no program is at the scheduler's events in other views"
 stop "$SPAWNED" INT
 "$KVMTOP" -r "$TMP/none.db" -1 --view who >"$TMP/out" 2>&1
-like "$(cat "$TMP/out")" 'or nothing measured it: a history has waits while kvmtop -w shows this' \
+like "$(cat "$TMP/out")" 'Waits were not measured: a history has waits while kvmtop -w shows this' \
 	"and a history of them does not say that nothing waited"
 begin_log -w "$TMP/h.db"
 check "a log has the view" wait_for 60 log_has who-kept '"kind":"process","owner":"sh"'

@@ -248,6 +248,8 @@ static const char *why_no_findings(const struct tui *tui)
 	return "Nothing found in this interval. kvmtop-why(8) has the causes that are looked for.";
 }
 
+#define NOT_KNOWN "No long exits are known." /* the view's note says why */
+
 /* The live list has the exits since it was first shown. */
 static const char *why_none_since(struct tui *tui, const char *longer)
 {
@@ -262,6 +264,8 @@ static const char *why_none_since(struct tui *tui, const char *longer)
 	if (tui->query->until_ns && tui->query->until_ns <= since_ns)
 		return say(tui, "Long exits were not listed then: the list of exits longer than %s "
 				"begins at %s", longer, since);
+	if (exits_are_untimed(&tui->facts))
+		return NOT_KNOWN;
 	return say(tui, "No exit took longer than %s since %s; l sets how long", longer, since);
 }
 
@@ -270,7 +274,7 @@ static const char *why_not_long(struct tui *tui)
 	char longer[32];
 
 	if (tui->facts.long_exits->none)
-		return "No long exits are known."; /* the view's note says why */
+		return NOT_KNOWN;
 	format_duration(longer, sizeof(longer), tui->query->longer_ns);
 	if (!tui_is_recording(tui))
 		return why_none_since(tui, longer);
