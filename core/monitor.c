@@ -465,9 +465,10 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 	for (size_t j = 0; j < monitor->nr_feeds; j++) {
 		const struct feed *feed = &monitor->feeds[j];
 
+		bool is_shown = is_wanted(monitor, feed) || monitor->config.keeps_code;
+
 		if (!feed->notice[0] || is_replaced(monitor, feed) ||
-		    (feed->provider->is_of_exits &&
-		     (!is_wanted(monitor, feed) || feed_has_no_exits(feed))))
+		    (feed->provider->is_of_exits && (!is_shown || feed_has_no_exits(feed))))
 			continue;
 		if (i-- == 0)
 			return feed->notice;

@@ -193,6 +193,13 @@ int trace_check_lockdown(const struct env *env, struct error *error)
 			 lockdown.level);
 }
 
+bool kvm_is_loaded(const struct env *env)
+{
+	char path[PATH_MAX];
+
+	return path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm"));
+}
+
 int trace_why_none(const struct env *env, int unread_err, struct error *error)
 {
 	char path[PATH_MAX];
@@ -212,5 +219,9 @@ int trace_why_none(const struct env *env, int unread_err, struct error *error)
 		return error_set(error, -EPERM, "cannot read %s: %s: probably because of kernel "
 					    "lockdown: boot with lockdown=integrity",
 				 path, strerror(-err));
+	if (kvm_is_loaded(env))
+		return error_set(error, -ENODATA, "no KVM events in %s, though KVM is there: the "
+				 "kernel is built without them, or a container hides them; "
+				 "--cost none counts without them", path);
 	return error_set(error, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }

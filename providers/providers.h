@@ -89,9 +89,11 @@ int trace_check(const struct env *env, struct error *error);
 /* 0, or -EPERM with error: the kernel's lockdown forbids to read trace events. */
 int trace_check_lockdown(const struct env *env, struct error *error);
 
+bool kvm_is_loaded(const struct env *env);
+
 /*
  * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
- * none. Returns -errno with error; -ENOENT: the module is not loaded.
+ * none. Returns -errno with error; -ENOENT: the module is not loaded; -ENODATA: it is.
  */
 int trace_why_none(const struct env *env, int unread_err, struct error *error);
 

@@ -81,8 +81,9 @@ static int why_no_folder(const struct env *env, int err, struct error *error)
 	}
 	if (err != -ENOENT)
 		return why_unreadable(env, path, err, error);
-	return error_set(error, err, "no debugfs counters: %s%s: load the kvm module%s", path,
+	return error_set(error, err, "no debugfs counters: %s%s: %s%s", path,
 			 env->debugfs_kvm ? " has none" : "/kvm is missing",
+			 kvm_is_loaded(env) ? "KVM is there" : "load the kvm module",
 			 env->debugfs_kvm ? "" : ", mount debugfs");
 }
 

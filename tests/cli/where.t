@@ -196,5 +196,30 @@ screen_has '^ +[├└] answer_and_count ' "have rows"
 screen_keys BSpace
 screen_has '^ +answer_and_count ' "Backspace leads back"
 screen_keys q
+
+# ---- the kernel's names: -w and -l say what is missing, as kvmtop where does
+
+# nameless OPTION...: what kvmtop says without the capability to see addresses.
+nameless() {
+	setpriv --bounding-set=-syslog --inh-caps=-syslog --no-new-privs "$KVMTOP" "$@" \
+		2>&1 >"$TMP/out" </dev/null | grep -o 'CAP_SYSLOG'
+}
+if ! command -v setpriv >/dev/null; then
+	skip "the kernel hides its functions" "setpriv is not installed"
+elif setpriv --bounding-set=-syslog --inh-caps=-syslog head -n 1 /proc/kallsyms |
+	grep -qv '^0* '; then
+	skip "the kernel hides its functions" "this kernel shows their addresses to everybody"
+else
+	is "$(nameless where 1)" CAP_SYSLOG "kvmtop where says that the kernel hides its functions"
+	is "$(nameless -l --view where -s 0.5 -n 2)" CAP_SYSLOG "so does a log"
+	is "$(nameless -w "$TMP/nameless.db" --keep where -s 0.5 -n 2)" CAP_SYSLOG \
+		"and what keeps a history of it"
+fi
+for unit in kvmtop-history kvmtop@; do
+	like "$(cat packaging/systemd/$unit.service)" '^CapabilityBoundingSet=.*CAP_SYSLOG' \
+		"$unit.service has the capability"
+	unlike "$(cat packaging/systemd/$unit.service)" '^ProtectKernelLogs=yes' "which stays"
+done
+like "$(cat packaging/kvmtop-group)" 'cap_syslog' "and so have the members of the group"
 stop "$GUEST"
 done_testing
