@@ -3,6 +3,8 @@
 #include <crypt.h>
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,16 +14,13 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
+#include "lib/process.h"
 #include "lib/settings.h"
 #include "lib/http/access.h"
 #include "lib/xalloc.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-
-/* Checking passwords takes at most so much CPU time at once, and later one part of the time. */
-#define AT_ONCE_NS INT64_C(1000000000)
-#define SHARE 10
-
+#define TURNS 256 /* of addresses; two that have the same take turns as one */
 #define BCRYPT_LENGTH 60
 
 /* ---- the file ---- */
@@ -121,13 +120,15 @@ struct right {
 
 struct passwords {
 	const struct web_config *config;
-	struct crypt_data data;
-	uint64_t key[2];     /* of the hashes of right passwords */
-	int64_t left_ns;     /* for checks, */
-	uint64_t counted_ns; /* at this moment */
-	struct login *waiting; /* by turn */
-	size_t nr_waiting, max;
-	uint64_t turn; /* of the login that was checked last */
+	void (*on_answer)(struct login *login);
+	uint64_t key[2]; /* of the hashes of right passwords */
+	pthread_t thread;
+	struct crypt_data data; /* the thread's */
+	pthread_mutex_t lock;	/* for all below */
+	pthread_cond_t is_asked;
+	bool is_ending;
+	struct login *waiting; /* the newest first */
+	uint64_t checked_ns[TURNS]; /* the latest check, by the hash of an address */
 	struct right right[]; /* by user */
 };
 
@@ -180,35 +181,6 @@ static uint64_t siphash(const uint64_t key[2], const void *bytes, size_t size)
 
 /* ---- checking passwords ---- */
 
-int passwords_new(const struct web_config *config, size_t max, struct passwords **ret_passwords,
-		  struct error *error)
-{
-	struct passwords *passwords;
-	uint64_t key[2];
-
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return error_set(error, -EIO, "the system has no random numbers, which passwords "
-					      "need");
-	passwords = xcalloc(1, sizeof(*passwords) +
-			       config->nr_users * sizeof(passwords->right[0]));
-	passwords->config = config;
-	passwords->max = max;
-	passwords->left_ns = AT_ONCE_NS;
-	passwords->counted_ns = clock_now_ns();
-	memcpy(passwords->key, key, sizeof(key));
-	*ret_passwords = passwords;
-	return 0;
-}
-
-void passwords_free(struct passwords *passwords)
-{
-	if (!passwords)
-		return;
-	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
-						       sizeof(passwords->right[0]));
-	free(passwords);
-}
-
 /* The number of a user; nr_users: there is none of this name. */
 static size_t find_user(const struct web_config *config, const char *name)
 {
@@ -238,200 +210,184 @@ static bool is_same(const char *a, const char *b)
 	return !difference;
 }
 
-/* On a busy machine a check takes longer, and costs others no more. */
-static int64_t thread_cpu_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-}
-
-static enum password_answer check(struct passwords *passwords, const char *name,
-				  const char *password)
+/* Without the lock: it takes as long as the hash is meant to. */
+static bool is_right(struct passwords *passwords, const char *name, const char *password)
 {
 	const struct web_config *config = passwords->config;
 	size_t user = find_user(config, name);
-	int64_t begin_ns = thread_cpu_ns();
-	const char *hash, *made;
-	bool is_right;
-
-	if (is_remembered(passwords, user, password))
-		return PASSWORD_RIGHT;
 	/* An unknown user takes as long: the time does not reveal which users exist. */
-	hash = config->users[user % config->nr_users].hash;
-	made = crypt_r(password, hash, &passwords->data);
-	is_right = made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
-	passwords->left_ns -= thread_cpu_ns() - begin_ns;
-	if (!is_right)
-		return PASSWORD_WRONG;
-	passwords->right[user] = (struct right){
-		true, siphash(passwords->key, password, strlen(password))
-	};
-	return PASSWORD_RIGHT;
+	const char *hash = config->users[user % config->nr_users].hash;
+	const char *made = crypt_r(password, hash, &passwords->data);
+
+	return made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
+}
+
+static void remember(struct passwords *passwords, const char *name, const char *password)
+{
+	passwords->right[find_user(passwords->config, name)] =
+		(struct right){ true, siphash(passwords->key, password, strlen(password)) };
 }
 
 /* ---- waiting */
 
 static void forget(char *text)
 {
-	if (text)
-		explicit_bzero(text, strlen(text));
+	explicit_bzero(text, strlen(text));
 	free(text);
 }
 
-static void answer(struct passwords *passwords, struct login *login,
+/* Of a login that is in the list no more. */
+static void answer(const struct passwords *passwords, struct login *login,
 		   enum password_answer with)
 {
-	DL_DELETE(passwords->waiting, login);
-	passwords->nr_waiting--;
 	forget(login->name);
 	forget(login->password);
 	login->name = login->password = NULL;
 	login->answer = with;
-	login->nr_wrong += with == PASSWORD_WRONG;
+	passwords->on_answer(login);
 }
 
-static void insert(struct passwords *passwords, struct login *login)
+/* Answers what needs no check: its password is remembered by now, or it has waited for too long. */
+static void answer_at_once(struct passwords *passwords, uint64_t now_ns)
 {
-	struct login *other, *before = NULL;
+	struct login *login, *next;
 
-	for (other = passwords->waiting; other; other = other->next) {
-		if (other->turn <= login->turn)
-			before = other;
-	}
-	if (before)
-		DL_APPEND_ELEM(passwords->waiting, before, login);
-	else
-		DL_PREPEND(passwords->waiting, login);
-}
+	DL_FOREACH_SAFE(passwords->waiting, login, next) {
+		size_t user = find_user(passwords->config, login->name);
+		bool is = is_remembered(passwords, user, login->password);
 
-/* An address with many logins has its turn as often as one with a single login. */
-static void queue(struct passwords *passwords, struct login *login)
-{
-	const struct login *other;
-
-	login->turn = passwords->turn + 1;
-	for (other = passwords->waiting; other; other = other->next) {
-		if (client_address_is_same(&other->address, &login->address))
-			login->turn = other->turn + 1;
-	}
-	insert(passwords, login);
-	passwords->nr_waiting++;
-}
-
-static size_t count_of(const struct passwords *passwords, const struct client_address *address)
-{
-	const struct login *other;
-	size_t nr = 0;
-
-	for (other = passwords->waiting; other; other = other->next)
-		nr += client_address_is_same(&other->address, address);
-	return nr;
-}
-
-void password_ask(struct passwords *passwords, struct login *login,
-		  const char *name, const char *password)
-{
-	const struct web_config *config = passwords->config;
-
-	login->answer = PASSWORD_WRONG;
-	if (!name || !password || !config->nr_users)
-		return;
-	login->answer = PASSWORD_RIGHT;
-	if (is_remembered(passwords, find_user(config, name), password))
-		return;
-	login->answer = PASSWORD_LATER;
-	if (passwords->nr_waiting == passwords->max ||
-	    count_of(passwords, &login->address) == PASSWORDS_OF_ADDRESS)
-		return;
-	login->name = xstrdup(name);
-	login->password = xstrdup(password);
-	if (!login->name || !login->password) {
-		forget(login->name);
-		forget(login->password);
-		return;
-	}
-	login->since_ns = clock_now_ns();
-	login->answer = PASSWORD_WAITS;
-	queue(passwords, login);
-}
-
-void password_leave(struct passwords *passwords, struct login *login)
-{
-	if (login->answer == PASSWORD_WAITS)
-		answer(passwords, login, PASSWORD_LATER);
-}
-
-/* How long it takes until there is time for a check again. */
-static uint64_t count_time(struct passwords *passwords)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	passwords->left_ns += (int64_t)((now_ns - passwords->counted_ns) / SHARE);
-	if (passwords->left_ns > AT_ONCE_NS)
-		passwords->left_ns = AT_ONCE_NS;
-	passwords->counted_ns = now_ns;
-	return passwords->left_ns > 0 ? 0 : (uint64_t)(1 - passwords->left_ns) * SHARE;
-}
-
-/*
- * A login that needs no check: its password is remembered by now, or it has waited for too long.
- * NULL: none.
- */
-static struct login *work_at_once(struct passwords *passwords)
-{
-	const struct web_config *config = passwords->config;
-	struct login *login;
-
-	for (login = passwords->waiting; login; login = login->next) {
-		bool is_right = is_remembered(passwords, find_user(config, login->name),
-					      login->password);
-
-		if (!is_right &&
-		    clock_now_ns() - login->since_ns < PASSWORD_WAIT_S * NS_PER_S)
+		if (!is && now_ns - login->since_ns < PASSWORD_WAIT_S * NS_PER_S)
 			continue;
-		answer(passwords, login, is_right ? PASSWORD_RIGHT : PASSWORD_LATER);
-		return login;
+		DL_DELETE(passwords->waiting, login);
+		answer(passwords, login, is ? PASSWORD_RIGHT : PASSWORD_LATER);
 	}
+}
+
+static uint64_t *turn_of(struct passwords *passwords, const struct login *login)
+{
+	const struct client_address *address = &login->address;
+	bool is_local = address->family == AF_INET && address->bytes[0] == 127;
+	uint64_t bytes;
+
+	memcpy(&bytes, address->bytes, sizeof(bytes));
+	bytes = is_local ? 0 : bytes ^ address->family;
+	return &passwords->checked_ns[siphash(passwords->key, &bytes, sizeof(bytes)) % TURNS];
+}
+
+/* NULL: none waits. */
+static struct login *next_login(struct passwords *passwords)
+{
+	struct login *login, *next = NULL;
+
+	DL_FOREACH(passwords->waiting, login) {
+		if (!next || *turn_of(passwords, login) < *turn_of(passwords, next))
+			next = login;
+	}
+	return next;
+}
+
+/* With the lock, which it drops for the check. */
+static void check_next(struct passwords *passwords)
+{
+	struct login *login = next_login(passwords);
+	bool is;
+
+	DL_DELETE(passwords->waiting, login);
+	*turn_of(passwords, login) = clock_now_ns();
+	pthread_mutex_unlock(&passwords->lock);
+	is = is_right(passwords, login->name, login->password);
+	pthread_mutex_lock(&passwords->lock);
+	if (is)
+		remember(passwords, login->name, login->password);
+	answer(passwords, login, is ? PASSWORD_RIGHT : PASSWORD_WRONG);
+}
+
+static void *run(void *arg)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+	struct passwords *passwords = arg;
+
+	sched_setscheduler(0, SCHED_IDLE, &param); /* of this thread */
+	pthread_mutex_lock(&passwords->lock);
+	while (!passwords->is_ending) {
+		answer_at_once(passwords, clock_now_ns());
+		if (passwords->waiting)
+			check_next(passwords);
+		else
+			pthread_cond_wait(&passwords->is_asked, &passwords->lock);
+	}
+	pthread_mutex_unlock(&passwords->lock);
 	return NULL;
 }
 
-/*
- * The next login: of the first one's address, the one with a client that was wrong least often. It
- * and the first one change places.
- */
-static struct login *next_login(struct passwords *passwords)
+int passwords_new(const struct web_config *config, void (*on_answer)(struct login *login),
+		  struct passwords **ret_passwords, struct error *error)
 {
-	struct login *first = passwords->waiting, *login = first;
-	uint64_t turn;
+	struct passwords *passwords;
+	uint64_t key[2];
+	int err;
 
-	for (struct login *other = first; other; other = other->next) {
-		if (client_address_is_same(&other->address, &first->address) &&
-		    other->nr_wrong < login->nr_wrong)
-			login = other;
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return error_set(error, -EIO, "the system has no random numbers, which passwords "
+					      "need");
+	passwords = xcalloc(1, sizeof(*passwords) +
+			       config->nr_users * sizeof(passwords->right[0]));
+	passwords->config = config;
+	passwords->on_answer = on_answer;
+	memcpy(passwords->key, key, sizeof(key));
+	pthread_mutex_init(&passwords->lock, NULL);
+	pthread_cond_init(&passwords->is_asked, NULL);
+	err = thread_start(&passwords->thread, run, passwords);
+	if (err) {
+		free(passwords);
+		return error_set(error, err, "no thread for passwords: %s", strerror(-err));
 	}
-	passwords->turn = first->turn;
-	if (login != first) {
-		turn = login->turn;
-		DL_DELETE(passwords->waiting, first);
-		first->turn = turn;
-		insert(passwords, first);
-	}
-	return login;
+	*ret_passwords = passwords;
+	return 0;
 }
 
-struct login *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
+void passwords_free(struct passwords *passwords)
 {
-	struct login *login = work_at_once(passwords);
+	struct login *login, *next;
 
-	*ret_ns = UINT64_MAX;
-	if (login || !passwords->waiting)
-		return login;
-	*ret_ns = count_time(passwords);
-	if (*ret_ns)
-		return NULL;
-	login = next_login(passwords);
-	answer(passwords, login, check(passwords, login->name, login->password));
-	return login;
+	if (!passwords)
+		return;
+	pthread_mutex_lock(&passwords->lock);
+	passwords->is_ending = true;
+	pthread_cond_signal(&passwords->is_asked);
+	pthread_mutex_unlock(&passwords->lock);
+	pthread_join(passwords->thread, NULL);
+	DL_FOREACH_SAFE(passwords->waiting, login, next)
+		answer(passwords, login, PASSWORD_LATER);
+	pthread_cond_destroy(&passwords->is_asked);
+	pthread_mutex_destroy(&passwords->lock);
+	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
+						       sizeof(passwords->right[0]));
+	free(passwords);
+}
+
+enum password_answer passwords_know(struct passwords *passwords, const char *name,
+				    const char *password)
+{
+	bool is_known;
+
+	if (!name || !password)
+		return PASSWORD_WRONG;
+	pthread_mutex_lock(&passwords->lock);
+	is_known = is_remembered(passwords, find_user(passwords->config, name), password);
+	pthread_mutex_unlock(&passwords->lock);
+	return is_known ? PASSWORD_RIGHT : PASSWORD_UNKNOWN;
+}
+
+void passwords_check(struct passwords *passwords, struct login *login, const char *name,
+		     const char *password)
+{
+	login->name = xstrdup(name);
+	login->password = xstrdup(password);
+	login->since_ns = clock_now_ns();
+	login->answer = PASSWORD_UNKNOWN;
+	pthread_mutex_lock(&passwords->lock);
+	DL_PREPEND(passwords->waiting, login);
+	pthread_cond_signal(&passwords->is_asked);
+	pthread_mutex_unlock(&passwords->lock);
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "lib/clock.h"
 #include "lib/file.h"
@@ -21,8 +23,10 @@
 
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
 #define TIMEOUT_S 10
-#define SPARE_CONNECTIONS 64 /* for clients that are ended, until the library has closed them */
+#define REQUEST_S 20 /* for a request and its answer, however little is said at a time */
+#define CONNECTIONS_OF_ADDRESS 64
 #define LOOK_MS 1000 /* between two looks for clients that had their time */
+#define NS_PER_S UINT64_C(1000000000)
 #define PEM_MAX (1 << 20)
 
 struct server {
@@ -37,16 +41,19 @@ struct server {
 	bool has_thread;
 	int wake_fd; /* an eventfd, for the end */
 	atomic_bool is_ending;
-	/* The thread's: */
-	struct clients clients;
+	struct visitor *visitors; /* the thread's */
+	size_t nr_visitors;
 };
 
 /* A client's connection. */
 struct visitor {
-	struct client client;
+	struct visitor *prev, *next;
+	struct server *server;
 	struct MHD_Connection *connection;
+	int fd;
+	uint64_t since_ns; /* its connection, or its latest answer */
 	struct login login;
-	bool has_asked; /* the login is of this request */
+	bool waits; /* for the answer of the login, which is of this request */
 };
 
 /* ---- answers */
@@ -64,7 +71,7 @@ static const char *words_of(unsigned int status)
 	case MHD_HTTP_NOT_FOUND:
 		return "404: there are /, /metrics and /healthz\n";
 	case MHD_HTTP_TOO_MANY_REQUESTS:
-		return "429: there were too many wrong passwords: try again in some seconds\n";
+		return "429: too many passwords are to be checked: try again in some seconds\n";
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
 		return "405: only GET and HEAD are answered\n";
 	default:
@@ -104,37 +111,57 @@ static enum MHD_Result send_document(const struct server *server, struct MHD_Con
 	return result;
 }
 
-static void ask_password(const struct server *server, struct visitor *visitor)
+static unsigned int status_of(enum password_answer answer)
 {
-	char *password = NULL, *name;
-
-	name = server->library.get_password(visitor->connection, &password);
-	visitor->login.address = visitor->client.address;
-	password_ask(server->passwords, &visitor->login, name, password);
-	visitor->has_asked = true;
-	if (password)
-		explicit_bzero(password, strlen(password));
-	server->library.free(name);
-	server->library.free(password);
-}
-
-/* 200: the client may read; 0: it waits; else the status that it gets. */
-static unsigned int check_client(const struct server *server, struct visitor *visitor)
-{
-	if (!server->web.nr_users)
-		return MHD_HTTP_OK;
-	if (!visitor->has_asked)
-		ask_password(server, visitor);
-	switch (visitor->login.answer) {
+	switch (answer) {
 	case PASSWORD_RIGHT:
 		return MHD_HTTP_OK;
 	case PASSWORD_LATER:
 		return MHD_HTTP_TOO_MANY_REQUESTS;
-	case PASSWORD_WAITS:
-		return 0;
 	default:
 		return MHD_HTTP_UNAUTHORIZED;
 	}
+}
+
+static void forget(const struct server *server, char *password)
+{
+	if (password)
+		explicit_bzero(password, strlen(password));
+	server->library.free(password);
+}
+
+/* MHD_HTTP_OK: the client may read; 0: the library comes here again when there is an answer. */
+static unsigned int check_client(const struct server *server, struct visitor *visitor)
+{
+	char *password = NULL, *name;
+	enum password_answer answer;
+
+	if (!server->web.nr_users)
+		return MHD_HTTP_OK;
+	if (visitor->waits) {
+		visitor->waits = false;
+		visitor->since_ns = clock_now_ns(); /* its time for the rest */
+		return status_of(visitor->login.answer);
+	}
+	name = server->library.get_password(visitor->connection, &password);
+	answer = passwords_know(server->passwords, name, password);
+	if (answer == PASSWORD_UNKNOWN) {
+		visitor->waits = true;
+		server->library.suspend(visitor->connection);
+		passwords_check(server->passwords, &visitor->login, name, password);
+	}
+	server->library.free(name);
+	forget(server, password);
+	return answer == PASSWORD_UNKNOWN ? 0 : status_of(answer);
+}
+
+/* In the thread of passwords. */
+static void on_answer(struct login *login)
+{
+	struct visitor *visitor = (struct visitor *)((char *)login -
+						     offsetof(struct visitor, login));
+
+	visitor->server->library.resume(visitor->connection);
 }
 
 static const char *header_of(const struct server *server, struct MHD_Connection *connection,
@@ -188,11 +215,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (!visitor)
 		return MHD_NO;
 	status = check_client(server, visitor);
-	if (!status) { /* the library comes here again when it has its answer */
-		visitor->client.waits = true;
-		server->library.suspend(connection);
+	if (!status)
 		return MHD_YES;
-	}
 	if (status != MHD_HTTP_OK)
 		return send_document(server, connection, status, NULL);
 	request.takes_gzip = accepts_gzip(header_of(server, connection,
@@ -202,6 +226,22 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 }
 
 /* ---- connections */
+
+/* Whether one more client from there is taken; a unix socket's clients have no limit of their own. */
+static enum MHD_Result on_accept(void *arg, const struct sockaddr *from, socklen_t size)
+{
+	const struct server *server = arg;
+	struct client_address address = client_address_of(from);
+	const struct visitor *visitor;
+	size_t nr = 0;
+
+	(void)size;
+	if (address.family != AF_INET && address.family != AF_INET6)
+		return MHD_YES;
+	DL_FOREACH(server->visitors, visitor)
+		nr += client_address_is_same(&visitor->login.address, &address);
+	return nr < CONNECTIONS_OF_ADDRESS ? MHD_YES : MHD_NO;
+}
 
 static void welcome(struct server *server, struct MHD_Connection *connection, void **context)
 {
@@ -214,10 +254,13 @@ static void welcome(struct server *server, struct MHD_Connection *connection, vo
 
 	if (!visitor)
 		return;
+	visitor->server = server;
 	visitor->connection = connection;
-	visitor->client.fd = fd->connect_fd;
-	visitor->client.address = client_address_of(address ? address->client_addr : NULL);
-	clients_add(&server->clients, &visitor->client, clock_now_ns());
+	visitor->fd = fd->connect_fd;
+	visitor->since_ns = clock_now_ns();
+	visitor->login.address = client_address_of(address ? address->client_addr : NULL);
+	DL_APPEND(server->visitors, visitor);
+	server->nr_visitors++;
 	*context = visitor;
 }
 
@@ -230,9 +273,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		welcome(server, connection, context);
 	} else if (visitor) {
-		if (server->passwords)
-			password_leave(server->passwords, &visitor->login);
-		clients_remove(&server->clients, &visitor->client);
+		DL_DELETE(server->visitors, visitor);
+		server->nr_visitors--;
 		free(visitor);
 		*context = NULL;
 	}
@@ -242,55 +284,40 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 static void on_completed(void *arg, struct MHD_Connection *connection, void **seen,
 			 enum MHD_RequestTerminationCode code)
 {
-	struct server *server = arg;
-	struct visitor *visitor = visitor_of(server, connection);
+	struct visitor *visitor = visitor_of(arg, connection);
 
 	(void)seen;
 	(void)code;
 	if (!visitor)
 		return;
-	visitor->has_asked = false;
-	clients_answered(&server->clients, &visitor->client, clock_now_ns());
+	visitor->waits = false;
+	visitor->since_ns = clock_now_ns();
+}
+
+/* Ends the connections that have had their time: the library finds that out, and closes them. */
+static void end_late(const struct server *server)
+{
+	uint64_t now_ns = clock_now_ns();
+	const struct visitor *visitor;
+
+	DL_FOREACH(server->visitors, visitor) {
+		if (!visitor->waits && now_ns - visitor->since_ns >= REQUEST_S * NS_PER_S)
+			shutdown(visitor->fd, SHUT_RDWR);
+	}
 }
 
 /* ---- the thread */
 
-/* A client that waited has its time for the rest of the request. */
-static void go_on(struct server *server, struct login *login)
-{
-	struct visitor *visitor = (struct visitor *)((char *)login -
-						     offsetof(struct visitor, login));
-
-	visitor->client.waits = false;
-	clients_answered(&server->clients, &visitor->client, clock_now_ns());
-	server->library.resume(visitor->connection);
-}
-
-/* Checks a password that waits. Returns how long there is nothing to check. */
-static uint64_t work(struct server *server)
-{
-	struct login *login;
-	uint64_t idle_ns = UINT64_MAX;
-
-	if (!server->passwords)
-		return idle_ns;
-	login = passwords_work(server->passwords, &idle_ns);
-	if (login)
-		go_on(server, login);
-	return login ? 0 : idle_ns;
-}
-
 /* How long nothing can happen but on a descriptor; -1: for ever. */
-static int wait_ms(const struct server *server, uint64_t idle_ns)
+static int wait_ms(const struct server *server)
 {
 	MHD_UNSIGNED_LONG_LONG library_ms;
-	uint64_t ms = server->clients.nr ? LOOK_MS : INT32_MAX;
+	int ms = server->nr_visitors ? LOOK_MS : -1;
 
-	if (idle_ns / 1000000 < ms)
-		ms = idle_ns / 1000000 + (idle_ns != 0);
-	if (server->library.get_timeout(server->daemon, &library_ms) == MHD_YES && library_ms < ms)
-		ms = library_ms;
-	return ms == INT32_MAX ? -1 : (int)ms;
+	if (server->library.get_timeout(server->daemon, &library_ms) == MHD_YES &&
+	    (ms < 0 || library_ms < (unsigned int)ms))
+		ms = (int)library_ms;
+	return ms;
 }
 
 static void *run(void *arg)
@@ -302,13 +329,11 @@ static void *run(void *arg)
 		{ .fd = info->epoll_fd, .events = POLLIN },
 		{ .fd = server->wake_fd, .events = POLLIN },
 	};
-	uint64_t idle_ns = UINT64_MAX;
 
 	while (!server->is_ending) {
-		poll(fds, 2, wait_ms(server, idle_ns));
+		poll(fds, 2, wait_ms(server));
 		server->library.run(server->daemon);
-		idle_ns = work(server);
-		clients_end_late(&server->clients, clock_now_ns());
+		end_late(server);
 	}
 	return NULL;
 }
@@ -330,7 +355,7 @@ static int read_config(struct server *server, struct error *error)
 	if (server->config.web_config)
 		err = web_config_read(server->config.web_config, &server->web, error);
 	if (!err && server->web.nr_users)
-		err = passwords_new(&server->web, SERVER_CONNECTIONS / 2, &server->passwords, error);
+		err = passwords_new(&server->web, on_answer, &server->passwords, error);
 	if (!err && server->web.cert_file)
 		err = read_pem(server->web.cert_file, &server->cert, error);
 	if (!err && server->web.key_file)
@@ -363,15 +388,14 @@ static int start_daemon(struct server *server, struct error *error)
 		{ MHD_OPTION_END, 0, NULL },
 	};
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
-	unsigned int limit = limit_connections();
 
 	if (!server->cert)
 		tls[0].option = MHD_OPTION_END;
 	else
 		flags |= MHD_USE_TLS;
 	server->daemon = server->library.start_daemon(
-		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET,
-		server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, limit + SPARE_CONNECTIONS,
+		flags, 0, on_accept, server, on_request, server, MHD_OPTION_LISTEN_SOCKET,
+		server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, limit_connections(),
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
@@ -382,7 +406,6 @@ static int start_daemon(struct server *server, struct error *error)
 				 server->cert ? "; are the certificate and the key PEM files that "
 					      "belong together?" : "");
 	server->listener.fd = -1; /* the daemon closes it */
-	server->clients.max = limit;
 	return 0;
 }
 
@@ -398,20 +421,10 @@ static int start_thread(struct server *server)
 
 static void stop_thread(struct server *server)
 {
-	struct client *client, *next;
-
 	if (server->has_thread) {
 		server->is_ending = true;
 		eventfd_write(server->wake_fd, 1);
 		pthread_join(server->thread, NULL);
-	}
-	/* The library wants no connection to be suspended at its end. */
-	for (client = server->clients.list; client; client = next) {
-		struct visitor *visitor = (struct visitor *)client; /* its first member */
-
-		next = client->next;
-		if (client->waits)
-			go_on(server, &visitor->login);
 	}
 }
 
@@ -448,6 +461,7 @@ void server_stop(struct server *server)
 		return;
 	address_remove(&server->listener); /* while its inode is this socket's */
 	stop_thread(server);
+	passwords_free(server->passwords); /* the library wants no connection to be suspended */
 	if (server->daemon)
 		server->library.stop_daemon(server->daemon);
 	if (server->listener.fd >= 0)
@@ -458,7 +472,6 @@ void server_stop(struct server *server)
 		explicit_bzero(server->key, strlen(server->key));
 	free(server->cert);
 	free(server->key);
-	passwords_free(server->passwords);
 	web_config_release(&server->web);
 	free(server); /* the library stays: others of the program's own may use what it loaded */
 }

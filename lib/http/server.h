@@ -2,8 +2,8 @@
 /*
  * server - an HTTP server in a thread of its own, by libmicrohttpd.
  *
- * It answers GET and HEAD, to a bounded number of connections, each of which ends when nothing
- * happens for ten seconds, or when it takes too long for a request, see access.h. The library is
+ * It answers GET and HEAD, to a bounded number of connections, in all and of an address, each of
+ * which ends when nothing happens for ten seconds, or a request takes longer than twenty. The library is
  * loaded when a server is started: it brings TLS and a dozen libraries with it, which nothing else
  * in the program needs.
  */

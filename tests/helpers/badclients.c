@@ -4,7 +4,7 @@
  * says whether it still answers: idle connections, many that come and go, many that never stop to
  * say something, long, broken and half requests, slow readers.
  *
- * usage: badclients PORT
+ * usage: badclients PORT [slow]; slow: also waits until slow clients have had their time
  */
 #include <netinet/in.h>
 #include <signal.h>
@@ -29,8 +29,10 @@
 
 static struct sockaddr_in address = { .sin_family = AF_INET };
 
-static int open_connection(void)
+/* Bad clients are from 127.0.0.2: as many from one address as a server takes are all it has. */
+static int connect_from(uint32_t host)
 {
+	const struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr = { htonl(host) } };
 	const struct timeval patience = { .tv_sec = 30 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -38,10 +40,16 @@ static int open_connection(void)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+	if (bind(fd, (const struct sockaddr *)&from, sizeof(from)) == 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+static int open_connection(void)
+{
+	return connect_from(INADDR_LOOPBACK + 1);
 }
 
 static void say(int fd, const char *text, size_t size)
@@ -57,9 +65,9 @@ static void say(int fd, const char *text, size_t size)
 }
 
 /* Whether the server answers one more client. */
-static bool answers(void)
+static bool answers_to(uint32_t host)
 {
-	int fd = open_connection();
+	int fd = connect_from(host);
 	char text[64] = "";
 	size_t len = 0;
 	ssize_t n = 1;
@@ -73,6 +81,11 @@ static bool answers(void)
 	}
 	close(fd);
 	return strncmp(text, "HTTP/1.1 200 ", 13) == 0;
+}
+
+static bool answers(void)
+{
+	return answers_to(INADDR_LOOPBACK);
 }
 
 static void check(const char *name)
@@ -119,8 +132,19 @@ static void burst(void)
 	check_soon("burst", begin);
 }
 
+/* They are ended when a request took too long: then their address is served again. */
+static void wait_for_end(time_t begin)
+{
+	bool is_refused = !answers_to(INADDR_LOOPBACK + 1);
+
+	while (time(NULL) - begin < DRIP_S - 2)
+		sleep(1);
+	printf("their address: %s\n", !is_refused ? "has no limit" :
+				      answers_to(INADDR_LOOPBACK + 1) ? "answers" : "no answer");
+}
+
 /* A process goes on to drip, so that none of its connections is idle. */
-static void drip(void)
+static void drip(bool waits)
 {
 	static int fds[DRIPPING];
 	time_t begin = time(NULL);
@@ -146,6 +170,8 @@ static void drip(void)
 			close(fds[i]);
 	}
 	check_soon("dripping clients", begin);
+	if (waits)
+		wait_for_end(begin);
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -199,7 +225,7 @@ int main(int argc, char **argv)
 	static char text[LONG];
 	struct rlimit limit;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	address.sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -208,7 +234,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	idle();
 	burst();
-	drip();
+	drip(argc == 3);
 	long_request(text, "GET /");
 	check("long path");
 	long_request(text, "GET / HTTP/1.1\r\nX: ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Right passwords pass, however many wrong ones there are; the others wait for their turn. */
+/* Right passwords pass, however many wrong ones there are; the others wait for their check. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,19 +7,25 @@
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
+#include <time.h>
 
 static ssize_t random_numbers(void *bytes, size_t size, unsigned int flags);
 
 #define getrandom random_numbers
 #include <sys/random.h>
+#include <crypt.h>
+
+static char *check_one(const char *password, const char *setting, struct crypt_data *data);
+
+#define crypt_r check_one
 #include "lib/http/access.c" /* NOLINT(bugprone-suspicious-include): its insides */
 #include "tests/unit/unit.h"
 
-#define NR 60
+#define NR 130
 
 /* The password is "secret"; a check takes a ms. */
 static char hash[] = "$2b$04$ctzl7SRfiNSSZlMYgV9iJ.YZ1Ea9y1.0QV/3IM4xzSM80nO0w6twu";
@@ -28,140 +34,153 @@ static struct web_user user = { name, hash };
 static const struct web_config config = { .users = &user, .nr_users = 1 };
 static struct passwords *passwords;
 static struct login all[NR];
+static size_t order[NR], nr_answered, nr_seen; /* the logins as they got their answers */
+static sem_t is_answered;
+static sem_t has_begun, may_go_on;
+static atomic_bool is_held; /* a check waits until it may go on */
+
+static char *check_one(const char *password, const char *setting, struct crypt_data *data)
+{
+	if (is_held) {
+		sem_post(&has_begun);
+		sem_wait(&may_go_on);
+	}
+#undef crypt_r
+	return crypt_r(password, setting, data);
+}
+
+static void on_answer(struct login *login)
+{
+	order[nr_answered++ % NR] = (size_t)(login - all);
+	sem_post(&is_answered);
+}
 
 static int setup(void **state)
 {
 	(void)state;
 	memset(all, 0, sizeof(all));
-	return passwords_new(&config, NR, &passwords, NULL);
+	nr_answered = nr_seen = 0;
+	sem_init(&is_answered, 0, 0);
+	sem_init(&has_begun, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	return passwords_new(&config, on_answer, &passwords, NULL);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < NR; i++)
-		password_leave(passwords, &all[i]);
 	passwords_free(passwords);
+	sem_destroy(&is_answered);
 	return 0;
 }
 
-static enum password_answer ask(size_t i, const char *address, const char *as, const char *password)
+static void ask(size_t i, const char *address, const char *as, const char *password)
 {
 	struct sockaddr_in ip4 = { .sin_family = AF_INET, .sin_addr = { inet_addr(address) } };
 
 	all[i].address = client_address_of((struct sockaddr *)&ip4);
-	password_ask(passwords, &all[i], as, password);
-	return all[i].answer;
+	passwords_check(passwords, &all[i], as, password);
 }
 
-/* Waits for the next check. */
-static size_t work(void)
+/* The answer of the next one that has any. */
+static size_t next_answered(void)
 {
-	uint64_t end_ns = clock_now_ns() + 10 * NS_PER_S, idle_ns;
-	const struct login *login;
+	struct timespec end;
 
-	do {
-		login = passwords_work(passwords, &idle_ns);
-	} while (!login && clock_now_ns() < end_ns);
-	assert_non_null(login);
-	return (size_t)(login - all);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 20;
+	assert_int_equal(sem_timedwait(&is_answered, &end), 0);
+	return order[nr_seen++ % NR];
 }
 
 static void a_right_one_is_remembered(void **state)
 {
-	uint64_t idle_ns;
-
 	(void)state;
-	assert_int_equal(ask(0, "192.0.2.1", "prom", "secret"), PASSWORD_WAITS);
-	assert_int_equal(work(), 0);
+	assert_int_equal(passwords_know(passwords, "prom", "secret"), PASSWORD_UNKNOWN);
+	assert_int_equal(passwords_know(passwords, NULL, NULL), PASSWORD_WRONG);
+	ask(0, "192.0.2.1", "prom", "secret");
+	assert_int_equal(next_answered(), 0);
 	assert_int_equal(all[0].answer, PASSWORD_RIGHT);
-	assert_int_equal(ask(0, "192.0.2.1", "prom", "secret"), PASSWORD_RIGHT);
-	assert_int_equal(ask(1, "192.0.2.1", NULL, NULL), PASSWORD_WRONG);
-	assert_int_equal(ask(1, "192.0.2.1", "prom", "secret2"), PASSWORD_WAITS);
-	assert_int_equal(ask(2, "192.0.2.1", "nobody", "secret"), PASSWORD_WAITS);
-	assert_int_equal(work(), 1);
-	assert_int_equal(work(), 2);
+	assert_int_equal(passwords_know(passwords, "prom", "secret"), PASSWORD_RIGHT);
+	assert_int_equal(passwords_know(passwords, "prom", "secret2"), PASSWORD_UNKNOWN);
+	assert_int_equal(passwords_know(passwords, "nobody", "secret"), PASSWORD_UNKNOWN);
+	ask(1, "192.0.2.1", "prom", "secret2");
+	assert_int_equal(next_answered(), 1);
+	ask(2, "192.0.2.1", "nobody", "secret");
+	assert_int_equal(next_answered(), 2);
 	assert_int_equal(all[1].answer, PASSWORD_WRONG);
 	assert_int_equal(all[2].answer, PASSWORD_WRONG);
-	assert_null(passwords_work(passwords, &idle_ns));
-	assert_true(idle_ns == UINT64_MAX);
 }
 
-/* Many wrong ones of one address come first. */
+/* Others come while the first login has its check. */
+static void hold(void)
+{
+	is_held = true;
+	ask(0, "192.0.2.1", "prom", "wrong");
+	sem_wait(&has_begun);
+	is_held = false;
+}
+
+/* Many wrong ones of one address come first, and go on coming. */
 static void each_address_has_its_turn(void **state)
 {
-	size_t nr = 0;
-
 	(void)state;
-	for (size_t i = 0; i < PASSWORDS_OF_ADDRESS; i++)
-		assert_int_equal(ask(i, "192.0.2.1", "prom", "wrong"), PASSWORD_WAITS);
-	assert_int_equal(ask(NR - 2, "192.0.2.1", "prom", "wrong"), PASSWORD_LATER);
-	assert_int_equal(ask(NR - 1, "192.0.2.2", "prom", "secret"), PASSWORD_WAITS);
-	while (all[NR - 1].answer == PASSWORD_WAITS) {
-		work();
-		nr++;
-	}
+	hold();
+	ask(NR - 1, "192.0.2.2", "prom", "secret");
+	for (size_t i = 1; i < NR - 1; i++)
+		ask(i, "192.0.2.1", "prom", "wrong");
+	sem_post(&may_go_on);
+	assert_int_equal(next_answered(), 0);
+	assert_int_equal(next_answered(), NR - 1);
 	assert_int_equal(all[NR - 1].answer, PASSWORD_RIGHT);
-	assert_true(nr <= 2);
-	/* Who asked for the same meanwhile has an answer, too, and whoever asks later. */
-	assert_int_equal(ask(NR - 2, "192.0.2.1", "prom", "secret"), PASSWORD_RIGHT);
 }
 
-/* A client that tries one password after the other comes after others of its address. */
-static void who_was_wrong_comes_last(void **state)
+/* All addresses of this machine are one; of one address the newest comes first. */
+static void the_newest_comes_first(void **state)
+{
+	char address[32];
+	(void)state;
+	hold();
+	for (size_t i = 1; i < NR - 1; i++) {
+		snprintf(address, sizeof(address), "127.0.1.%zu", i);
+		ask(i, address, "prom", "wrong");
+	}
+	ask(NR - 1, "127.0.0.1", "prom", "secret");
+	sem_post(&may_go_on);
+	assert_int_equal(next_answered(), 0);
+	assert_int_equal(next_answered(), NR - 1);
+	assert_int_equal(all[NR - 1].answer, PASSWORD_RIGHT);
+}
+
+/* What waits with a password that turns out to be right has its answer with it. */
+static void who_asks_for_the_same_has_the_answer(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < 3; i++)
-		ask(i, "192.0.2.1", "prom", "wrong");
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(work(), i);
-	for (size_t i = 0; i < 3; i++)
-		ask(i, "192.0.2.1", "prom", "wrong too");
-	ask(3, "192.0.2.2", "prom", "wrong");
-	ask(4, "192.0.2.1", "prom", "wrong");
-	assert_int_equal(work(), 4);
-	assert_int_equal(work(), 3); /* the other address has its turn */
-	for (size_t i = 0; i < 3; i++)
-		assert_true(work() < 3);
+	hold();
+	ask(1, "192.0.2.3", "prom", "secret");
+	for (size_t i = 2; i < 20; i++)
+		ask(i, "192.0.2.3", "prom", "wrong");
+	ask(20, "192.0.2.3", "prom", "secret");
+	sem_post(&may_go_on);
+	assert_int_equal(next_answered(), 0);
+	assert_int_equal(next_answered(), 20);
+	assert_int_equal(next_answered(), 1);
 }
 
-/* A check is paid from a tenth of the time: a minute of checks takes ten to be made up for. */
-static void checks_take_a_part_of_the_time(void **state)
+/* At the end nobody waits any more; what has waited for a minute has its answer, too. */
+static void none_waits_for_ever(void **state)
 {
-	const int64_t minute_ns = INT64_C(60) * (int64_t)NS_PER_S;
-	uint64_t idle_ns;
-
 	(void)state;
-	for (size_t i = 0; i < 2; i++)
-		ask(i, "192.0.2.1", "prom", "wrong");
-	passwords->left_ns = AT_ONCE_NS;
-	assert_non_null(passwords_work(passwords, &idle_ns));
-	assert_true(passwords->left_ns < AT_ONCE_NS);
-	passwords->left_ns = -minute_ns;
-	assert_null(passwords_work(passwords, &idle_ns));
-	assert_in_range(idle_ns, 9 * (uint64_t)minute_ns, 10 * (uint64_t)minute_ns + SHARE);
-	passwords->counted_ns -= idle_ns;
-	assert_non_null(passwords_work(passwords, &idle_ns));
-}
-
-static void sleep_long(int signal)
-{
-	(void)signal;
-	poll(NULL, 0, 300);
-}
-
-/* What other programs take of the CPU does not count: else a busy machine would lock out. */
-static void a_check_costs_cpu_time(void **state)
-{
-	const struct itimerval soon = { .it_value.tv_usec = 100 };
-	uint64_t idle_ns;
-
-	(void)state;
-	ask(0, "192.0.2.1", "prom", "wrong");
-	signal(SIGALRM, sleep_long);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	assert_non_null(passwords_work(passwords, &idle_ns));
-	assert_true(passwords->left_ns > AT_ONCE_NS / 2 + AT_ONCE_NS / 4);
+	hold();
+	ask(1, "192.0.2.3", "prom", "wrong");
+	ask(2, "192.0.2.3", "prom", "wrong");
+	all[1].since_ns -= PASSWORD_WAIT_S * NS_PER_S;
+	sem_post(&may_go_on);
+	assert_int_equal(next_answered(), 0);
+	assert_int_equal(next_answered(), 1);
+	assert_int_equal(all[1].answer, PASSWORD_LATER);
+	assert_int_equal(next_answered(), 2);
+	assert_int_equal(all[2].answer, PASSWORD_WRONG);
 }
 
 /* The vectors of the paper's authors: the key 00 01 02 ..., and the text as far. */
@@ -195,7 +214,7 @@ static void without_random_numbers_there_is_no_server(void **state)
 
 	(void)state;
 	has_no_numbers = true;
-	assert_int_equal(passwords_new(&config, NR, &none, &error), -EIO);
+	assert_int_equal(passwords_new(&config, on_answer, &none, &error), -EIO);
 	has_no_numbers = false;
 	assert_null(none);
 	assert_string_equal(error.text,
@@ -207,9 +226,10 @@ UNIT(test_access)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_right_one_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_address_has_its_turn, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_wrong_comes_last, setup, teardown),
-		cmocka_unit_test_setup_teardown(checks_take_a_part_of_the_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_check_costs_cpu_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_newest_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_asks_for_the_same_has_the_answer, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(none_waits_for_ever, setup, teardown),
 		cmocka_unit_test(siphash_is_siphash),
 		cmocka_unit_test(without_random_numbers_there_is_no_server),
 	};

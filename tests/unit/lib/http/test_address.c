@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/http/access.h"
 #include "lib/http/server.h"
 #include "tests/unit/unit.h"
 
@@ -158,10 +159,32 @@ static void test_removes_its_own_only(void **state)
 	close(other.fd);
 }
 
+static void what_an_address_is(void **state)
+{
+	struct sockaddr_in6 one = { .sin6_family = AF_INET6 }, other = one;
+	struct sockaddr_in ip4 = { .sin_family = AF_INET, .sin_addr = { inet_addr("192.0.2.1") } };
+	struct client_address a, b;
+
+	(void)state;
+	inet_pton(AF_INET6, "2001:db8:0:1::1", &one.sin6_addr);
+	inet_pton(AF_INET6, "2001:db8:0:1:ffff::2", &other.sin6_addr);
+	a = client_address_of((struct sockaddr *)&one);
+	b = client_address_of((struct sockaddr *)&other);
+	assert_true(client_address_is_same(&a, &b)); /* a network is one client's */
+	inet_pton(AF_INET6, "2001:db8:0:2::1", &other.sin6_addr);
+	b = client_address_of((struct sockaddr *)&other);
+	assert_false(client_address_is_same(&a, &b));
+	inet_pton(AF_INET6, "::ffff:192.0.2.1", &other.sin6_addr);
+	a = client_address_of((struct sockaddr *)&ip4);
+	b = client_address_of((struct sockaddr *)&other);
+	assert_true(client_address_is_same(&a, &b));
+}
+
 UNIT(test_address)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_systemd_is_open),
+		cmocka_unit_test(what_an_address_is),
 		cmocka_unit_test(test_systemd_passes_none),
 		cmocka_unit_test(test_systemd_passes_another_kind),
 		cmocka_unit_test(test_who_can_reach_it),
