@@ -178,7 +178,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 
 	paths[0] = path;
 	if (recording_open(paths, 1, &choice, &recording, &error) == 0) {
-		recording.pairing.most_threads = 1 + size % 4; /* threads end */
+		recording.pairing.table.most_threads = 1 + size % 4; /* further ones are others */
 		while (trace_next(recording.trace, &event)) {
 			fuzz_check(recording.trace, event);
 			recording_add(&recording, event);

@@ -158,29 +158,6 @@ static void make_guest(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
-/* Guests of a vCPU each, one after the other: an exit of 400 ns, and the last one. */
-static void make_ended(FILE *file, uint64_t nr)
-{
-	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct ring ring;
-
-	ring_init(&ring, 0);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t time = (i + 1) * UINT64_C(1000000000);
-
-		for (int k = 0; k < 2; k++) {
-			put_entry(&event, 1000 + i, 0);
-			ring_add(&ring, time + 1000 * k, &event);
-			put_exit(&event, 1000 + i, 0, 1, reasons[i % 2]);
-			ring_add(&ring, time + 1000 * k + 600, &event);
-		}
-	}
-	put_dat6(&bytes, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
-	flush(&bytes, file);
-	bytes_release(&bytes);
-	bytes_release(&event);
-}
-
 static void make_threads(FILE *file, uint64_t nr)
 {
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
@@ -329,7 +306,6 @@ int main(int argc, char **argv)
 		{ "stacks", make_stacks },
 		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
-		{ "ended", make_ended },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
 	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;

@@ -201,7 +201,7 @@ static struct recorded_thread *thread_of(struct recorded_code *code, struct tabl
 
 	if (!thread && is_in_kvm && code->nr_threads < THREADS_MAX)
 		thread = table_thread(table, event);
-	if (!thread || !(thread->is_vcpu || is_in_kvm))
+	if (!thread || thread->is_others || !(thread->is_vcpu || is_in_kvm))
 		return NULL;
 	if (!thread->has_code && code->nr_threads == THREADS_MAX)
 		return NULL;

@@ -142,29 +142,8 @@ struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const s
 		if (!guest->is_known)
 			name_unknown(trace, guest);
 	}
-	guest->nr_threads++;
 	thread->of = guest;
 	return guest;
-}
-
-const struct recorded_guest *recorded_guest_find(const struct recorded_guests *guests,
-						 const struct trace *trace,
-						 const struct recorded_thread *thread)
-{
-	const struct guest_key key = key_of(trace, thread);
-	struct recorded_guest *guest = NULL;
-
-	if (thread->pid >= 0)
-		HASH_FIND(hh, guests->hash, &key, sizeof(key), guest);
-	return guest;
-}
-
-void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread)
-{
-	if (!thread->of || --thread->of->nr_threads)
-		return;
-	HASH_DEL(guests->hash, thread->of);
-	free(thread->of);
 }
 
 /* If ACRN's records have no VM, each CPU is a guest. */
@@ -201,7 +180,7 @@ static struct members list_members(const struct trace *trace, const struct table
 		struct recorded_thread *thread = table->threads[i];
 		struct member *member = &members.list[members.nr];
 
-		if (!thread->is_vcpu || thread->is_sum)
+		if (!thread->is_vcpu || thread->is_others)
 			continue;
 		members.nr++;
 		member->thread = thread;
@@ -340,6 +319,14 @@ static void add_guests(struct guests *guests, const struct members *members,
 	}
 }
 
+/* How many vCPUs these are is not known; in views of vCPUs they are one row. */
+static struct recorded_vcpu add_others(struct guests *guests)
+{
+	const struct guest guest = { .name = "(others)" };
+
+	return (struct recorded_vcpu){ guests_add(guests, &guest), 0, 0 };
+}
+
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
 				      struct recorded_guests *recorded, struct guests *guests)
 {
@@ -350,11 +337,8 @@ struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct ta
 	tell_apart(recorded);
 	add_guests(guests, &members, vcpus);
 	free(members.list);
-	for (size_t i = 0; i < table->nr_threads; i++) {
-		if (table->threads[i]->is_sum && table->threads[i]->is_vcpu)
-			vcpus[i] = (struct recorded_vcpu){ (uint32_t)guests_count(guests) + 1, -1,
-							   0 };
-	}
+	if (table->others && table->others->is_vcpu)
+		vcpus[table->others->index] = add_others(guests);
 	return vcpus;
 }
 

@@ -36,8 +36,6 @@ struct guest_key {
 struct recorded_guest {
 	struct guest_key key;
 	size_t number;
-	size_t nr_threads; /* when the last one ends, the guest is forgotten */
-	uint64_t lives; /* for ended.c: the number of the latest sweep in which it lived */
 	int32_t pid; /* of its process; -1: not known */
 	uint32_t file; /* the main file of its first thread */
 	bool is_known; /* else it is key.nth of the file's guests that are not known */
@@ -57,14 +55,6 @@ void recorded_guests_release(struct recorded_guests *guests);
 struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const struct trace *trace,
 					 struct recorded_thread *thread);
 
-/* The guest of a thread's process; NULL: the process is no guest. */
-const struct recorded_guest *recorded_guest_find(const struct recorded_guests *guests,
-						 const struct trace *trace,
-						 const struct recorded_thread *thread);
-
-/* The thread ends. */
-void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread);
-
 /* ---- after the recording is read: all guests with their vCPUs */
 
 /* The vCPU that a thread ran. Several threads may have run one vCPU. */
@@ -76,8 +66,7 @@ struct recorded_vcpu {
 
 /*
  * Adds the guests. Returns one for each thread of the table, to be freed by the caller. If ACRN's
- * records have no VM, each CPU is a guest. Threads that have ended are of a guest that `guests` do
- * not have.
+ * records have no VM, each CPU is a guest. What stands for other threads is the guest "(others)".
  */
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
 				      struct recorded_guests *recorded, struct guests *guests);

@@ -85,130 +85,9 @@ static void keep_thread(struct intervals *intervals, struct recorded_thread *thr
 		keep_count(intervals, thread->counts.list[i], thread->interval);
 }
 
-/* ---- threads that have ended */
+/* ---- joining */
 
-/* Adds counts to others; sign -1: takes them away. The longest stays. */
-static void add_kept(struct kept_count *sum, const struct kept_count *more, int sign)
-{
-	sum->begun += (uint64_t)sign * more->begun;
-	sum->ended += (uint64_t)sign * more->ended;
-	sum->timing.time_ns += (uint64_t)sign * more->timing.time_ns;
-	if (more->timing.max_ns > sum->timing.max_ns)
-		sum->timing.max_ns = more->timing.max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->timing.hist[i] += (uint32_t)sign * more->timing.hist[i];
-}
-
-static void add_kept_thread(struct kept_thread **sum, const struct kept_thread *more, int sign)
-{
-	uint32_t nr = (*sum)->nr_events;
-
-	if (nr < more->nr_events) {
-		*sum = xreallocarray(*sum, 1, size_of(more));
-		memset((*sum)->events + nr, 0, (more->nr_events - nr) * sizeof(more->events[0]));
-		(*sum)->nr_events = more->nr_events;
-	}
-	thread_times_add(&(*sum)->state.times, &more->state.times, sign);
-	(*sum)->state.has_exit |= more->state.has_exit;
-	for (uint32_t i = 0; i < more->nr_events; i++)
-		(*sum)->events[i] += (uint64_t)sign * more->events[i];
-}
-
-void intervals_split(struct intervals *intervals, struct recorded_thread *thread)
-{
-	if (intervals->are_kept && thread->interval != INTERVAL_NONE)
-		keep_thread(intervals, thread);
-	thread->interval = INTERVAL_NONE;
-	for (uint32_t i = 0; !thread->is_sum && i < thread->nr_kept; i++) {
-		struct thread_state *state = &thread->kept[i]->state;
-
-		*state = (struct thread_state){ .has_exit = state->has_exit,
-						.times = table_ended_times(state) };
-		thread->kept[i]->cpu = -1;
-	}
-	for (uint32_t i = thread->nr_kept; i-- > 1;)
-		add_kept_thread(&thread->kept[i], thread->kept[i - 1], -1);
-	for (uint32_t k = 0; k < thread->counts.nr; k++) {
-		struct exit_count *count = thread->counts.list[k];
-
-		for (uint32_t i = count->nr_kept; i-- > 1;)
-			add_kept(&count->kept[i], &count->kept[i - 1], -1);
-	}
-}
-
-void intervals_move(struct recorded_thread *sum, struct recorded_thread *thread)
-{
-	for (uint32_t i = 0; i < thread->nr_kept; i++) {
-		sum->kept = kept_grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
-		sum->kept[sum->nr_kept++] = thread->kept[i];
-	}
-	thread->nr_kept = 0;
-}
-
-void intervals_move_count(struct exit_count *sum, struct exit_count *count)
-{
-	for (uint32_t i = 0; i < count->nr_kept; i++) {
-		sum->kept = kept_grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
-		sum->kept[sum->nr_kept++] = count->kept[i];
-	}
-	count->nr_kept = 0;
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	const struct kept_count *x = a, *y = b;
-
-	return (x->interval > y->interval) - (x->interval < y->interval);
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-	const struct kept_thread *x = *(struct kept_thread *const *)a;
-	const struct kept_thread *y = *(struct kept_thread *const *)b;
-
-	return (x->interval > y->interval) - (x->interval < y->interval);
-}
-
-static void join_up_count(struct exit_count *count)
-{
-	uint32_t nr = 0;
-
-	if (count->nr_kept)
-		qsort(count->kept, count->nr_kept, sizeof(*count->kept), compare_counts);
-	for (uint32_t i = 0; i < count->nr_kept; i++) {
-		if (nr && count->kept[nr - 1].interval == count->kept[i].interval) {
-			add_kept(&count->kept[nr - 1], &count->kept[i], 1);
-			continue;
-		}
-		count->kept[nr++] = count->kept[i];
-		if (nr > 1)
-			add_kept(&count->kept[nr - 1], &count->kept[nr - 2], 1);
-	}
-	count->nr_kept = nr;
-}
-
-void intervals_join_up(struct recorded_thread *sum)
-{
-	uint32_t nr = 0;
-
-	if (sum->nr_kept)
-		qsort(sum->kept, sum->nr_kept, sizeof(*sum->kept), compare_threads);
-	for (uint32_t i = 0; i < sum->nr_kept; i++) {
-		if (nr && sum->kept[nr - 1]->interval == sum->kept[i]->interval) {
-			add_kept_thread(&sum->kept[nr - 1], sum->kept[i], 1);
-			free(sum->kept[i]);
-			continue;
-		}
-		sum->kept[nr++] = sum->kept[i];
-		if (nr > 1)
-			add_kept_thread(&sum->kept[nr - 1], sum->kept[nr - 2], 1);
-	}
-	sum->nr_kept = nr;
-	for (uint32_t i = 0; i < sum->counts.nr; i++)
-		join_up_count(sum->counts.list[i]);
-}
-
-void intervals_measure(struct intervals *intervals)
+static void measure(struct intervals *intervals)
 {
 	const struct table *table = intervals->table;
 
@@ -223,8 +102,6 @@ void intervals_measure(struct intervals *intervals)
 					    sizeof(struct kept_count);
 	}
 }
-
-/* ---- joining */
 
 static void join_counts(struct exit_count *count, uint32_t factor)
 {
@@ -268,7 +145,7 @@ void intervals_join(struct intervals *intervals, uint32_t factor)
 		for (uint32_t k = 0; k < thread->counts.nr; k++)
 			join_counts(thread->counts.list[k], factor);
 	}
-	intervals_measure(intervals);
+	measure(intervals);
 	intervals->length *= factor;
 	intervals->latest /= factor;
 	intervals->end = intervals_end_of(intervals, intervals->latest);

@@ -13,8 +13,8 @@ void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned i
 		  const struct pairing_listener *listener)
 {
 	*pairing = (struct pairing){ .trace = trace, .listener = listener,
-				     .arguments = arguments, .most_threads = ENDED_FEW,
-				     .most_events = ENDED_EVENTS };
+				     .arguments = arguments,
+				     .table.most_threads = TABLE_THREADS };
 	pairing->meanings.trace = trace;
 	intervals_init(&pairing->intervals, &pairing->table, 0, 0);
 }
@@ -175,9 +175,7 @@ static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thre
 	    (!pairing->has_halts && count_is_idle(&pairing->meanings, span->count)))
 		return;
 	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
-	if (pairing->nr_longs++ >= LONG_EXITS_MAX)
-		pairing->longs[at].thread->nr_longs--;
-	thread->nr_longs++;
+	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
 		.thread = thread, .exit = span->count, .argument = exit->argument,
 		.begin = span->begin, .end = time, .user = exit->user,
@@ -480,11 +478,15 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 			pairing_schedule(pairing, meaning, event);
 		return;
 	}
-	if (ended_is_due(pairing))
-		ended_sweep(pairing, event->time);
 	thread = table_thread(&pairing->table, event);
+	if (!table_has_room(&pairing->table, thread, meaning->number))
+		thread = table_others(&pairing->table);
 	intervals_touch(&pairing->intervals, thread, event->time);
 	table_count_events(&pairing->table, thread, meaning->number, nr);
+	if (thread->is_others) {
+		thread->is_vcpu |= is_of_vcpu(meaning);
+		return;
+	}
 	if (thread->cpu != event->cpu)
 		pairing_migrate(pairing, thread, event);
 	if (!thread->prev || thread->cpu != event->cpu)

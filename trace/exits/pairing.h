@@ -39,8 +39,6 @@
  * many of them, or they take too much memory, neighbours are joined: of two or five of them the
  * last one stays. A thread is kept before it changes for the first time in an interval, so a
  * recording of many threads costs no more than what changes.
- *
- * What threads that have ended were becomes a part of what one thread was, see table_sum().
  */
 
 /* A count at the end of an interval, in which it has changed. */
@@ -96,17 +94,6 @@ void intervals_end(struct intervals *intervals);
 /* Makes one interval of each `factor` of them. */
 void intervals_join(struct intervals *intervals, uint32_t factor);
 
-/*
- * Threads become a part of a sum in steps: intervals_split() of the sum and of each thread, which
- * is kept for the last time; then what each of them had is moved; then intervals_join_up() of the
- * sum; then intervals_measure(), when the threads are freed.
- */
-void intervals_split(struct intervals *intervals, struct recorded_thread *thread);
-void intervals_move(struct recorded_thread *sum, struct recorded_thread *thread);
-void intervals_move_count(struct exit_count *sum, struct exit_count *count);
-void intervals_join_up(struct recorded_thread *sum);
-void intervals_measure(struct intervals *intervals);
-
 /* When an interval ends, in the clock's unit; at most UINT64_MAX. */
 uint64_t intervals_end_of(const struct intervals *intervals, uint32_t interval);
 
@@ -146,8 +133,6 @@ struct pairing_listener {
 	/* Events of the thread are missing. The spans that it was in end after this call. */
 	void (*lost)(void *state, struct recorded_thread *thread,
 		     const struct trace_event *event);
-	/* The thread is freed after this call. */
-	void (*gone)(void *state, struct recorded_thread *thread);
 };
 
 struct recorded_loss {
@@ -187,10 +172,6 @@ struct pairing {
 	struct table table;
 	struct recorded_guests guests;
 	struct intervals intervals;
-	uint64_t quiet; /* after so long without an event a guest has perhaps ended; 0: it lives */
-	size_t most_threads, most_events; /* in the table, before threads end; see ended.c */
-	uint64_t nr_sweeps;
-	uint64_t nr_ended; /* threads that ran a vCPU */
 	bool has_other_unit; /* the clock's is neither ns nor cycles of unknown length: */
 	double ns_per_unit;
 	uint64_t nr_events;
@@ -258,28 +239,6 @@ bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_th
  * interval. Exits stay open.
  */
 void pairing_end(struct pairing *pairing);
-
-/*
- * ---- ended.c: threads that have ended become a part of one thread, see table_sum()
- *
- * A recording does not say when a thread ends. Where there are more than ENDED_FEW threads, a guest
- * has ended if none of its threads had an event for a minute and each of them may be gone; threads
- * without a vCPU need not be kept apart. If these are too few, the threads without an event for the
- * longest time count as ended: at most ENDED_MOST threads are kept apart. The time of a thread that
- * has ended is the time up to its last exit or entry.
- */
-#define ENDED_FEW  4096
-#define ENDED_MOST 65536
-#define ENDED_EVENTS ((size_t)256 * ENDED_MOST) /* KVM has some 100 types of events */
-#define ENDED_QUIET_NS UINT64_C(60000000000)
-
-static inline bool ended_is_due(const struct pairing *pairing)
-{
-	return pairing->table.nr_threads >= pairing->most_threads ||
-	       pairing->table.nr_events >= pairing->most_events;
-}
-
-void ended_sweep(struct pairing *pairing, uint64_t time);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 

@@ -69,7 +69,6 @@ static void choose_unit(struct recording *recording)
 	pairing->ns_per_unit = ns_per_unit;
 	pairing->longer = (uint64_t)((double)choice->longer_ns / ns_per_unit);
 	pairing->has_halts = choice->has_halts;
-	pairing->quiet = (uint64_t)((double)ENDED_QUIET_NS / ns_per_unit);
 	if (choice->has_moments)
 		intervals_init(&pairing->intervals, &pairing->table,
 			       (is_any ? FIRST_NS : choice->interval_s * NS_PER_S) / ns_per_unit,

@@ -278,8 +278,6 @@ static uint64_t whole_ns(const struct recording *recording, const struct recorde
 	uint64_t end = end_of(recording, thread);
 	uint64_t whole = elapsed(state->first, end), unknown = state->times.unknown;
 
-	if (thread->is_sum)
-		return to_ns(recording, state->times.ended);
 	if (state->mode == VCPU_UNKNOWN)
 		unknown += elapsed(state->since, end);
 	return to_ns(recording, whole > unknown ? whole - unknown : 0);

@@ -56,8 +56,7 @@ void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread
 static void end_first(const struct pairing *pairing, struct recorded_thread *thread,
 		      enum span span, uint64_t time)
 {
-	/* A thread that has ended may have come back. */
-	if (thread->is_new && !pairing->nr_ended && time > pairing->first_time)
+	if (thread->is_new && time > pairing->first_time)
 		ends(pairing, thread, span, pairing->first_time, time, NULL, true);
 }
 

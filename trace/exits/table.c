@@ -21,25 +21,43 @@ static struct recorded_thread *find_thread(const struct table *table, uint64_t k
 	return thread;
 }
 
+static struct recorded_thread *add_thread(struct table *table)
+{
+	struct recorded_thread *thread = xcalloc(1, sizeof(*thread));
+
+	thread->index = (uint32_t)table->nr_threads;
+	thread->pid = thread->tid = thread->vcpu = thread->cpu = -1;
+	thread->guest = -1;
+	thread->interval = INTERVAL_NONE;
+	thread->is_new = true;
+	array_grow_unset(&table->threads, &table->room_threads, table->nr_threads + 1);
+	table->threads[table->nr_threads++] = thread;
+	return thread;
+}
+
+struct recorded_thread *table_others(struct table *table)
+{
+	if (!table->others) {
+		table->others = add_thread(table);
+		table->others->is_others = true;
+	}
+	return table->others;
+}
+
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event)
 {
 	struct recorded_thread *thread = find_thread(table, event->thread_key);
 
 	if (thread)
 		return thread;
-	thread = xcalloc(1, sizeof(*thread));
+	if (table->most_threads && HASH_COUNT(table->by_key) >= table->most_threads)
+		return table_others(table);
+	thread = add_thread(table);
 	thread->key = event->thread_key;
-	thread->index = (uint32_t)table->nr_threads;
 	thread->file = event->file;
 	thread->pid = event->pid;
 	thread->tid = event->tid;
-	thread->vcpu = thread->cpu = -1;
-	thread->guest = -1;
-	thread->interval = INTERVAL_NONE;
-	thread->is_new = true;
 	hash_add(table->by_key, key, thread);
-	array_grow_unset(&table->threads, &table->room_threads, table->nr_threads + 1);
-	table->threads[table->nr_threads++] = thread;
 	return thread;
 }
 
@@ -92,50 +110,12 @@ static void free_thread(struct table *table, struct recorded_thread *thread)
 		buckets_release(&counts->list[i]->took.buckets);
 		free(counts->list[i]);
 	}
-	HASH_DEL(table->by_key, thread);
+	if (!thread->is_others)
+		HASH_DEL(table->by_key, thread);
 	free(counts->list);
 	free(counts->events);
 	free(thread->state);
 	free(thread);
-}
-
-/* ---- threads that have ended */
-
-/* In struct recorded_thread.key, beside the number of a file that there cannot be. */
-#define SUM	 (UINT64_C(1) << 62)
-#define SUM_VCPU (SUM | UINT64_C(1) << 61)
-
-struct recorded_thread *table_sum(struct table *table, bool is_vcpu, uint32_t file, int32_t pid)
-{
-	const struct trace_event event = {
-		.file = file, .pid = pid, .tid = -1,
-		.thread_key = is_vcpu ? SUM_VCPU : SUM | (uint64_t)file << 32 | (uint32_t)pid,
-	};
-	struct recorded_thread *sum = table_add(table, &event);
-
-	sum->is_sum = true;
-	sum->is_vcpu = is_vcpu;
-	return sum;
-}
-
-void table_drop_ended(struct table *table)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < table->nr_threads; i++) {
-		struct recorded_thread *thread = table->threads[i];
-
-		if (thread->has_ended) {
-			table_unlink(thread);
-			free_thread(table, thread);
-			continue;
-		}
-		thread->index = (uint32_t)nr;
-		table->threads[nr++] = thread;
-	}
-	table->nr_threads = nr;
-	memset(table->hints, 0, sizeof(table->hints));
-	memset(table->count_hints, 0, sizeof(table->count_hints));
 }
 
 /* Keys of threads are made of the file's number and the thread's. */

@@ -3,8 +3,8 @@
  * table - the threads of a recording, and each thread's counts by exit reason or argument.
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
- * for all further keys when there are too many (addresses in a damaged file). Threads that have
- * ended become one, see ended.c. Durations are in ns, or in cycles of unknown length; other times
+ * for all further keys when there are too many (addresses in a damaged file). When there are too
+ * many threads, further ones are one, "(others)", that is only counted: nothing is paired. Durations are in ns, or in cycles of unknown length; other times
  * are in the clock's unit.
  */
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
@@ -19,6 +19,8 @@
 #define COUNT_HINTS   2048 /* the same */
 #define THREAD_HINTS  64   /* of these: more than a thread has reasons */
 #define INTERVAL_NONE UINT32_MAX
+#define TABLE_THREADS 65536
+#define TABLE_EVENTS ((size_t)256 * TABLE_THREADS) /* KVM has some 100 types of events */
 
 /* ---- what is counted */
 
@@ -113,23 +115,7 @@ struct thread_times {
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* after losses, when the mode was not known */
 	uint64_t waited; /* for a CPU */
-	uint64_t ended; /* of the threads in a sum: from the first exit or entry to the last one */
 };
-
-/* Adds times; sign -1: takes them away. */
-static inline void thread_times_add(struct thread_times *sum, const struct thread_times *more,
-				    int sign)
-{
-	uint64_t factor = (uint64_t)sign;
-
-	sum->nested += factor * more->nested;
-	sum->polled_ns += factor * more->polled_ns;
-	sum->halt_user += factor * more->halt_user;
-	sum->halt_unknown += factor * more->halt_unknown;
-	sum->unknown += factor * more->unknown;
-	sum->waited += factor * more->waited;
-	sum->ended += factor * more->ended;
-}
 
 _Static_assert(EXITS_KINDS <= 16, "is_open has a bit for each");
 
@@ -161,10 +147,8 @@ struct recorded_thread {
 	char comm[16]; /* the kernel's TASK_COMM_LEN */
 	bool is_new;  /* the current event is the thread's first */
 	bool is_vcpu; /* had an event that only a vCPU's thread has */
-	bool is_sum;  /* of threads that have ended, see table_sum() */
-	bool has_ended; /* for ended.c: becomes a part of a sum */
-	bool has_code; /* samples: then it does not end */
-	uint32_t nr_longs; /* kept exits that took long: while there are any, it does not end */
+	bool is_others; /* stands for threads that have no place in the table */
+	bool has_code; /* samples */
 	uint64_t last; /* the time of the last event of any kind */
 	/* The interval that it has changed in last, or INTERVAL_NONE; see pairing.h. */
 	uint32_t interval;
@@ -182,7 +166,9 @@ struct recorded_thread {
 struct table {
 	struct recorded_thread **threads;
 	size_t nr_threads, room_threads;
-	struct recorded_thread *by_key; /* a hash of the same */
+	size_t most_threads; /* further ones are others; 0: there is no limit */
+	struct recorded_thread *others; /* one of them, in no hash: any key may be a thread's */
+	struct recorded_thread *by_key; /* a hash of the rest */
 	struct exit_count *counts;	/* a hash: of all threads */
 	/* Found last, by low bits of the keys. */
 	struct recorded_thread *hints[TABLE_HINTS];
@@ -210,17 +196,10 @@ static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t
 	return &table->of_cpu[(uint32_t)cpu % TABLE_CPUS];
 }
 
-/* The thread of an event, new if need be. */
+/* The thread of an event, new if need be; or the one that stands for others. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
 
-/*
- * The thread that stands for threads that have ended, new if need be: for all that ran a vCPU, or
- * for others of a process; pid -1: of any process.
- */
-struct recorded_thread *table_sum(struct table *table, bool is_vcpu, uint32_t file, int32_t pid);
-
-/* Frees the threads that have ended. The others stay in their order, with other indices. */
-void table_drop_ended(struct table *table);
+struct recorded_thread *table_others(struct table *table);
 
 /* The thread of this number in the event's file; NULL: it has no event of its own so far. */
 struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
@@ -231,6 +210,13 @@ struct exit_count *table_find_count(struct table *table, struct recorded_thread 
 				    const struct exit_key *key);
 
 void table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type);
+
+/* A damaged file makes up types of events: whether the thread can count one more. */
+static inline bool table_has_room(const struct table *table, const struct recorded_thread *thread,
+				  uint32_t type)
+{
+	return type < thread->counts.nr_events || table->nr_events < TABLE_EVENTS;
+}
 
 /* Counts events of one of KVM's types. */
 static inline void table_count_events(struct table *table, struct recorded_thread *thread,
@@ -249,17 +235,7 @@ static inline const struct thread_state *table_state(const struct recorded_threa
 	return thread->state ? thread->state : &none;
 }
 
-/* Of a thread that has ended: what becomes a part of a sum. */
-static inline struct thread_times table_ended_times(const struct thread_state *state)
-{
-	struct thread_times times = state->times;
-
-	if (state->has_run)
-		times.ended = elapsed(times.unknown, elapsed(state->first, state->since));
-	return times;
-}
-
-/* And to change: most threads of a recording run no vCPU, and never need one. */
+/* The same, to change: most threads of a recording run no vCPU, and never need one. */
 static inline struct thread_state *table_make_state(struct recorded_thread *thread)
 {
 	if (!thread->state)

@@ -33,16 +33,6 @@ void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, ui
 	of->woken[vcpu] = woken;
 }
 
-void arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken)
-{
-	const struct arrow_guest *of = guest < arrows->nr ? &arrows->guests[guest] : NULL;
-
-	for (size_t i = 0; of && i < of->nr; i++) {
-		if (of->woken[i] == woken)
-			of->woken[i] = NULL;
-	}
-}
-
 /* The only guest with vCPUs; NULL: there are several, or none. */
 static const struct arrow_guest *only_guest(const struct timeline_arrows *arrows)
 {

@@ -262,7 +262,9 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 		      thread->key & EVENT_OF_CPU;
 	char name[NAME_SIZE];
 
-	if (is_cpu && thread->vcpu < 0)
+	if (thread->is_others)
+		snprintf(name, sizeof(name), "(others)");
+	else if (is_cpu && thread->vcpu < 0)
 		snprintf(name, sizeof(name), "CPU %d", (int)thread->cpu);
 	else if (thread->vcpu >= 0)
 		snprintf(name, sizeof(name), "vCPU %d", (int)thread->vcpu);
@@ -272,17 +274,6 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 		snprintf(name, sizeof(name), "thread %d", (int)thread->tid);
 	out_track(kvm->out, process->number, track->id, name,
 		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
-}
-
-static void on_gone(void *state, struct recorded_thread *thread)
-{
-	const struct track *track = thread->drawn;
-
-	if (!track)
-		return;
-	name_track(state, thread);
-	arrows_forget(&((struct timeline_kvm *)state)->arrows, track->process, &track->woken);
-	free(thread->drawn);
 }
 
 /* ---- the guests' clocks ---- */
@@ -399,7 +390,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offs
 	kvm->trace = trace;
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
-	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
+	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss };
 	kvm->cpus = (struct timeline_cpus){ .trace = trace, .table = &kvm->pairing.table,
 					    .out = out, .kvm = kvm };
 	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
@@ -424,13 +415,18 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	free(kvm);
 }
 
-/* Events of KVM's that begin and end no slice. */
+/* Events of KVM's that begin and end no slice. Of other threads all events are such. */
 static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning,
 			 const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
-	const struct track *track = track_of(kvm, thread);
+	bool is_paired = meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
+			 meaning->kind == MEANING_USERSPACE;
+	const struct track *track;
 
+	if (is_paired && !event->counted && !thread->is_others)
+		return;
+	track = track_of(kvm, thread);
 	draw_instant(kvm, track, event,
 		     arrows_begin(&kvm->arrows, track->process, meaning, event));
 	if (event->counted)
@@ -478,10 +474,6 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 		take_sched(kvm, meaning, event);
 	pairing_add(&kvm->pairing, event);
 	if (!meaning || !meaning_is_of_kvm(meaning))
-		return;
-	if (!event->counted &&
-	    (meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
-	     meaning->kind == MEANING_USERSPACE))
 		return;
 	take_instant(kvm, meaning, event);
 }

@@ -179,13 +179,8 @@ struct timeline_arrows {
 };
 
 void arrows_release(struct timeline_arrows *arrows);
-/*
- * A vCPU enters the guest. *woken is the arrow to its next entry, 0: none; it is written until
- * arrows_forget().
- */
+/* A vCPU enters the guest. *woken is the arrow to its next entry, 0: none; it outlives this. */
 void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, uint64_t *woken);
-/* The vCPU's thread ends. */
-void arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken);
 /* The arrow that begins at an event of KVM's, of a thread of this guest; 0: none. */
 uint64_t arrows_begin(struct timeline_arrows *arrows, size_t sender, const struct meaning *meaning,
 		      const struct trace_event *event);

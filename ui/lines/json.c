@@ -337,7 +337,6 @@ static void add_recording(struct json *json, const char *key, const struct lines
 	add_count(json, "counted_events", about->pairing->nr_counted);
 	add_count(json, "guests", about->nr_guests);
 	add_count(json, "vcpus", about->nr_vcpus);
-	add_count(json, "ended_vcpus", about->pairing->nr_ended);
 	if (about->has_time)
 		add_count(json, "unfinished", about->nr_unfinished);
 	else

@@ -50,8 +50,8 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 		plural(about->pairing->nr_events), about->nr_vcpus, plural(about->nr_vcpus));
 	if (about->nr_guests)
 		fprintf(out, " of %zu guest%s", about->nr_guests, plural(about->nr_guests));
-	if (about->pairing->nr_ended)
-		fprintf(out, ", and %" PRIu64 " that ended", about->pairing->nr_ended);
+	if (about->pairing->table.others)
+		fprintf(out, ", and others: more than %u threads", TABLE_THREADS);
 	if (about->unit == UNIT_CYCLES && about->has_time)
 		fputs("; times in cycles: give the TSC's frequency with --frequency 2.4GHz", out);
 	fputs("\n\n", out);

@@ -264,49 +264,6 @@ static void joined_intervals_are_as_cut_ones(void **state)
 	assert_int_in_range(nr_joined, 2, ARRAY_SIZE(recordings));
 }
 
-/*
- * Guests that have ended are one guest in each interval, also of intervals before they ended. There
- * the time of a vCPU is counted when its exit or its run ends.
- */
-static void guests_that_have_ended(void **state)
-{
-	enum { NR = 10000, S = 1000000000 };
-	struct bytes event = { .len = 0 }, file = { .len = 0 };
-	struct world world;
-	struct ring ring;
-
-	(void)state;
-	ring_init(&ring, 0);
-	for (uint32_t i = 0; i < NR; i++) {
-		uint64_t time = (i + 1) * UINT64_C(5) * S;
-		uint32_t tid = 1000 + i;
-
-		put_entry(&event, tid, 0);
-		ring_add(&ring, time, &event);
-		for (uint32_t k = 0; k < 1 + i % 3; k++) {
-			put_exit(&event, tid, 0, 1, 30 + k);
-			ring_add(&ring, time += S, &event);
-			put_entry(&event, tid, 0);
-			ring_add(&ring, time += 1000 + i, &event);
-		}
-		put_exit(&event, tid, 0, 1, 30);
-		ring_add(&ring, time += S / 2, &event);
-	}
-	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
-	save(path, file.data, file.len);
-	open_cut(&world, path, 0);
-	assert_int_in_range(world.recording.pairing.nr_ended, NR - ENDED_FEW, NR);
-	assert_int_in_range(subtract_all(&world), 10, INTERVALS_MAX);
-	nothing_is_left(&world);
-	end(&world);
-	open_cut(&world, path, 200);
-	assert_int_equal(subtract_all(&world), NR * 5 / 200);
-	nothing_is_left(&world);
-	end(&world);
-	bytes_release(&event);
-	bytes_release(&file);
-}
-
 /* Threads that change in each of too many intervals: these are joined before there is no room. */
 static void what_is_kept_is_bounded(void **state)
 {
@@ -673,7 +630,6 @@ UNIT(test_moments)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),
 		cmocka_unit_test(joined_intervals_are_as_cut_ones),
-		cmocka_unit_test(guests_that_have_ended),
 		cmocka_unit_test(what_is_kept_is_bounded),
 		cmocka_unit_test(exit_of_many_intervals),
 		cmocka_unit_test(an_ended_guest_has_no_intervals),

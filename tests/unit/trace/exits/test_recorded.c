@@ -1002,252 +1002,94 @@ static void losses_before_a_wait_ends(void **state)
 	end(&world);
 }
 
-/* ---- threads that have ended */
+/* ---- many threads */
 
-/* What all threads that ran a vCPU and have ended counted: their guest is in no inventory. */
-static const struct stats_item *ended(const struct world *world, const char *name)
-{
-	return item(world, (uint32_t)guests_count(world->recording.guests) + 1, -1, name);
-}
-
-/* Of too many threads at once the threads whose last event is the oldest count as ended. */
+/* Further threads are counted as one. */
 static void more_threads_than_are_kept(void **state)
 {
-	enum { NR = 3 * ENDED_MOST };
-	uint64_t time = 1000, nr_apart = 0, nr_latest = 0;
-	const struct table *table;
-	const struct facts *facts;
+	enum { MORE = 1000 };
+	const struct guest *others;
+	uint64_t time = 1000;
 	struct world world;
 
 	(void)state;
 	begin(&world);
-	for (uint32_t tid = 1; tid <= NR; tid++) {
+	for (uint32_t tid = 1; tid <= TABLE_THREADS + MORE; tid++) {
 		put_mmio(&world.event, tid, 1, 0xfee00000);
 		add(&world, 0, time++);
-		if (tid % 10000)
-			continue;
-		put_mmio(&world.event, 1, 1, 0xfee00000);
-		add(&world, 0, time++);
 	}
+	put_exit(&world.event, 1, 1, 1, 30);
+	add(&world, 0, time);
+	put_entry(&world.event, 1, 1);
+	add(&world, 0, time + 100);
+	put_exit(&world.event, TABLE_THREADS + MORE, 1, 1, 30);
+	add(&world, 0, time + 200);
+	put_entry(&world.event, TABLE_THREADS + MORE, 1);
+	add(&world, 0, time + 300);
 	open_dat(&world);
-	table = &world.recording.pairing.table;
-	assert_int_in_range(table->nr_threads, ENDED_MOST / 2, ENDED_MOST);
-	assert_int_equal(table->nr_threads + world.recording.pairing.nr_ended, NR + 1);
+	assert_int_equal(world.recording.pairing.table.nr_threads, TABLE_THREADS + 1);
 	look(&world, &view_events);
-	assert_int_equal(item(&world, 1, 1, "kvm_mmio")->total, 1 + NR / 10000);
-	facts = monitor_facts(world.monitor);
-	for (size_t i = 0; i < facts->stats->nr; i++) {
-		const struct stats_item *each = &facts->stats->list[i];
-
-		if (each->key.guest != 1 || each->key.vcpu < 2 ||
-		    each->key.field != fields_find(facts->fields, "kvm_mmio"))
-			continue;
-		assert_int_equal(each->total, 1);
-		nr_apart++;
-		nr_latest += each->key.vcpu > NR - ENDED_MOST / 2;
-	}
-	assert_int_equal(nr_latest, ENDED_MOST / 2);
-	assert_int_equal(ended(&world, "kvm_mmio")->total, NR - 1 - nr_apart);
-	assert_int_equal(cell(&world, "kvm_mmio", "total")->count, NR + NR / 10000);
-	end(&world);
-}
-
-/* A guest of two vCPUs lives for 4 us: an exit of 100 ns, one to user space, and the last one. */
-static void add_guest(struct world *world, uint32_t tid, uint64_t time)
-{
-	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
-		put_entry(&world->event, tid + vcpu, vcpu);
-		add(world, 0, time + 1000 * vcpu);
-		put_exit(&world->event, tid + vcpu, vcpu, 1, 30);
-		add(world, 0, time + 1000 * vcpu + 400);
-		put_entry(&world->event, tid + vcpu, vcpu);
-		add(world, 0, time + 1000 * vcpu + 500);
-		put_exit(&world->event, tid + vcpu, vcpu, 1, 12);
-		add(world, 0, time + 1000 * vcpu + 700);
-		put_user(&world->event, tid + vcpu, 6, 0);
-		add(world, 0, time + 1000 * vcpu + 800);
-	}
-}
-
-/*
- * Guests that ended long ago are one row. These live, although they had no event for long: a guest
- * that halts, with a vCPU that is in user space all the time.
- */
-static void guests_that_have_ended(void **state)
-{
-	enum { NR = 10000, S = 1000000000 };
-	const struct pairing *pairing;
-	struct world world;
-	uint32_t living;
-	uint64_t nr;
-
-	(void)state;
-	begin(&world);
-	add_guest(&world, 77, 1000);
-	put_entry(&world.event, 78, 1);
-	add(&world, 0, 4000);
-	put_exit(&world.event, 78, 1, 1, 12);
-	add(&world, 0, 5000);
-	for (uint32_t i = 0; i < NR; i++)
-		add_guest(&world, 1000 + 2 * i, (i + 1) * UINT64_C(1) * S);
-	open_dat(&world);
-	pairing = &world.recording.pairing;
-	nr = pairing->nr_ended / 2;
-	assert_int_equal(pairing->nr_ended % 2, 0);
-	assert_int_in_range(nr, NR - ENDED_FEW / 2, NR - 60);
-	assert_int_in_range(pairing->table.nr_threads, 120, ENDED_FEW);
-	assert_int_equal(guests_count(world.recording.guests), NR + 1 - nr);
+	assert_int_equal(cell(&world, "kvm_mmio", "total")->count, TABLE_THREADS + MORE);
+	others = guests_at(world.recording.guests, guests_count(world.recording.guests) - 1);
+	assert_string_equal(others->name, "(others)");
+	assert_int_equal(item(&world, others->id, 0, "kvm_mmio")->total, MORE);
 	look(&world, &view_exits);
-	living = (uint32_t)guests_count(world.recording.guests); /* "web1" is the last name */
-	assert_int_equal(item(&world, living, 0, "vmexit")->total, 1);
-	assert_int_equal(item(&world, living, 1, "vmexit")->total, 2);
-	/* The last exit of a thread has no end. */
-	assert_int_equal(ended(&world, "vmexit")->total, 2 * nr);
-	assert_int_equal(ended(&world, "vmexit")->timing->total_ns, 200 * nr);
-	assert_int_equal(ended(&world, "vmexit")->timing->max_ns, 100);
-	assert_int_equal(ended(&world, "time")->total, 2 * 700 * nr);
-	assert_int_equal(ended(&world, "time(guest)")->total, 2 * 600 * nr);
-	assert_int_equal(ended(&world, "time(kvm)")->total, 2 * 100 * nr);
-	assert_int_equal(cell(&world, "IO_INSTRUCTION", "total")->count, 2 * (NR + 1));
-	look(&world, &view_guests);
-	assert_int_equal(cell(&world, "(ended)", "total")->count, 2 * nr);
-	look(&world, &view_events);
-	assert_int_equal(ended(&world, "kvm_exit")->total, 4 * nr);
-	assert_int_equal(ended(&world, "kvm_userspace_exit")->total, 2 * nr);
+	assert_int_equal(cell(&world, "IO_INSTRUCTION", "total")->count, 1);
 	end(&world);
 }
 
-/* A guest whose exit is kept as a long one stays what it is. */
-static void long_exits_stay(void **state)
+/* kvmtrace names process and vCPU by any numbers: none of them is taken for another thread. */
+static void any_number_is_a_thread(void **state)
 {
-	const struct recording_choice choice = { .longer_ns = 1000 };
+	static const uint32_t pids[] = { 0x20000000, 0x40000000, 0x60000000, 0x7fffffff,
+					 0xffffffff };
+	const uint32_t reason = 30;
+	struct bytes file = { .len = 0 };
+	struct recording_choice choice = { .kind = TRACE_ANY, .mhz = 1000, .has_moments = true };
 	struct world world;
 
 	(void)state;
-	begin(&world);
-	put_exit(&world.event, 77, 0, 1, 30);
-	add(&world, 0, 1000);
-	put_entry(&world.event, 77, 0);
-	add(&world, 0, 5000);
-	put_exit(&world.event, 77, 0, 1, 12);
-	add(&world, 0, 5500);
-	put_user(&world.event, 77, 6, 0);
-	add(&world, 0, 5600);
-	for (uint32_t i = 0; i < ENDED_FEW; i++)
-		add_guest(&world, 1000 + 2 * i, (i + 1) * UINT64_C(1000000000));
-	write_dat(&world);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		put_kvmtrace(&file, 100 + 100 * i, 0x10002, pids[i], 0, 1, &reason);
+		put_kvmtrace(&file, 150 + 100 * i, 0x10001, pids[i], 0, 0, NULL);
+	}
+	for (uint32_t i = 0; i < 5000; i++) {
+		put_kvmtrace(&file, 10000 + 100 * i, 0x10002, 1000 + i, 0, 1, &reason);
+		put_kvmtrace(&file, 10050 + 100 * i, 0x10001, 1000 + i, 0, 0, NULL);
+	}
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	world.recording = (struct recording){ .trace = NULL };
 	read_recording(&world, path, &choice);
-	assert_true(world.recording.pairing.nr_ended > 0);
-	assert_int_equal(world.recording.pairing.nr_longs, 1);
-	assert_int_equal(world.recording.pairing.longs[0].thread->tid, 77);
+	assert_int_equal(world.recording.pairing.table.nr_threads, ARRAY_SIZE(pids) + 5000);
 	recording_release(&world.recording);
 }
 
-static void count_one(struct pairing *pairing, const struct trace_type *type, int32_t pid,
-		      int32_t tid, uint64_t time)
-{
-	const struct trace_event event = {
-		.type = type, .counted = 1, .pid = pid, .tid = tid, .vcpu = -1,
-		.thread_key = (uint32_t)tid, .time = time,
-	};
-
-	pairing_add(pairing, &event);
-}
-
-/* How many events the threads of a process have; pid -1: of no known process. */
-static uint64_t count_of_process(struct pairing *pairing, const struct trace_type *type,
-				 int32_t pid, bool is_vcpu)
-{
-	uint32_t number = meaning_of(&pairing->meanings, type)->number;
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
-		const struct recorded_thread *thread = pairing->table.threads[i];
-
-		if (thread->pid == pid && thread->is_vcpu == is_vcpu &&
-		    number < thread->counts.nr_events)
-			count += thread->counts.events[number];
-	}
-	return count;
-}
-
-/* Threads that run no vCPU come and go. They are a guest's, which ends, or others. */
-static void threads_of_the_host_are_few(void **state)
-{
-	enum { NR = 3 * ENDED_FEW, GUEST = 900, OTHER = 901 };
-	const struct trace_type *exit, *irq;
-	const struct trace_event *event;
-	struct pairing pairing;
-	struct trace *trace;
-	struct world world;
-
-	(void)state;
-	begin(&world);
-	put_exit(&world.event, 77, 0, 1, 30);
-	add(&world, 0, 1000);
-	put_irq(&world.event, 5);
-	add(&world, 0, 1001);
-	write_dat(&world);
-	trace = open_it();
-	assert_int_equal(trace_next(trace, &event), 1);
-	exit = event->type;
-	assert_int_equal(trace_next(trace, &event), 1);
-	irq = event->type;
-	pairing_init(&pairing, trace, 0, NULL);
-	pairing.quiet = ENDED_QUIET_NS;
-	count_one(&pairing, exit, GUEST, GUEST, 1);
-	for (int32_t i = 0; i < NR; i++)
-		count_one(&pairing, irq, i % 2 ? GUEST : OTHER, 1000 + i, 2);
-	assert_int_in_range(pairing.table.nr_threads, 3, ENDED_FEW + 3);
-	assert_int_equal(pairing.nr_ended, 0);
-	assert_int_equal(count_of_process(&pairing, irq, GUEST, false), NR / 2);
-	assert_int_equal(count_of_process(&pairing, irq, OTHER, false) +
-			 count_of_process(&pairing, irq, -1, false), NR / 2);
-	for (int32_t i = 0; i < NR; i++)
-		count_one(&pairing, irq, OTHER, 1000 + NR + i, 3 + ENDED_QUIET_NS);
-	assert_int_equal(pairing.nr_ended, 1);
-	assert_int_equal(count_of_process(&pairing, exit, -1, true), 1);
-	assert_int_equal(count_of_process(&pairing, irq, -1, true), NR / 2);
-	assert_int_equal(count_of_process(&pairing, irq, GUEST, false), 0);
-	assert_null(pairing.guests.hash);
-	pairing_release(&pairing);
-	trace_close(trace);
-}
-
-/* A damaged file makes up types of events: a thread with too many counts ends. */
+/* A damaged file makes up types of events: beyond a number of counts, others have them. */
 static void more_types_than_are_kept(void **state)
 {
 	enum { TYPES = 1 << 20, NR = 20 };
-	struct pairing pairing;
-	struct trace *trace;
-	struct world world;
+	struct table table = { .nr_threads = 0 };
 	uint64_t count = 0;
 
 	(void)state;
-	begin(&world);
-	put_irq(&world.event, 5);
-	add(&world, 0, 1000);
-	write_dat(&world);
-	trace = open_it();
-	pairing_init(&pairing, trace, 0, NULL);
 	for (uint32_t i = 0; i < NR; i++) {
 		const struct trace_event event = { .tid = 1000 + (int32_t)i, .thread_key = i,
 						   .pid = -1 };
-		struct recorded_thread *thread;
+		struct recorded_thread *thread = table_thread(&table, &event);
 
-		if (ended_is_due(&pairing))
-			ended_sweep(&pairing, i);
-		thread = table_thread(&pairing.table, &event);
-		thread->is_vcpu = true;
-		table_count_events(&pairing.table, thread, TYPES - 1, 5);
-		assert_int_in_range(pairing.table.nr_events, TYPES, ENDED_EVENTS + TYPES);
+		if (!table_has_room(&table, thread, TYPES - 1))
+			thread = table_others(&table);
+		table_count_events(&table, thread, TYPES - 1, 5);
+		assert_int_in_range(table.nr_events, TYPES, TABLE_EVENTS + TYPES);
 	}
-	for (size_t i = 0; i < pairing.table.nr_threads; i++)
-		count += pairing.table.threads[i]->counts.events[TYPES - 1];
+	for (size_t i = 0; i < table.nr_threads; i++) {
+		if (table.threads[i]->counts.nr_events)
+			count += table.threads[i]->counts.events[TYPES - 1];
+	}
 	assert_int_equal(count, 5 * NR);
-	assert_int_in_range(pairing.nr_ended, 1, NR);
-	pairing_release(&pairing);
-	trace_close(trace);
+	assert_int_equal(table.others->counts.events[TYPES - 1], 5 * (NR - 16));
+	table_release(&table);
 }
 
 /* A page that begins before the one before it ends is damage: no time passes backwards. */
@@ -1911,9 +1753,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(losses_before_a_wait_ends),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
-		cmocka_unit_test(guests_that_have_ended),
-		cmocka_unit_test(long_exits_stay),
-		cmocka_unit_test(threads_of_the_host_are_few),
+		cmocka_unit_test(any_number_is_a_thread),
 		cmocka_unit_test(more_types_than_are_kept),
 		cmocka_unit_test(time_that_goes_back),
 		cmocka_unit_test(waiting_for_a_cpu),

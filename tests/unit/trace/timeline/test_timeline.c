@@ -534,11 +534,11 @@ static void all_other_events_are_points(void **state)
 	picture_release(&picture);
 }
 
-/* All is drawn, and tracks have names, also of threads that are not kept. */
+/* All is drawn, and tracks have names, of others as instants on one track. */
 static void more_threads_than_are_kept(void **state)
 {
-	enum { NR = ENDED_MOST + 10 };
-	size_t nr = 0, nr_names = 0;
+	enum { NR = TABLE_THREADS + 10 };
+	size_t nr = 0, nr_others = 0, nr_names = 0;
 	char line[1024];
 	FILE *file;
 
@@ -552,11 +552,13 @@ static void more_threads_than_are_kept(void **state)
 	assert_non_null(file);
 	while (fgets(line, sizeof(line), file)) {
 		nr += strstr(line, "\"name\":\"IO_INSTRUCTION\"") != NULL;
+		nr_others += strstr(line, "\"name\":\"kvm_exit\"") != NULL;
 		nr_names += strstr(line, "\"name\":\"thread_name\"") != NULL;
 	}
 	fclose(file);
-	assert_int_equal(nr, NR);
-	assert_int_equal(nr_names, NR);
+	assert_int_equal(nr, TABLE_THREADS);
+	assert_int_equal(nr_others, 10);
+	assert_int_equal(nr_names, TABLE_THREADS + 1);
 }
 
 /* ---- as report says ---- */
