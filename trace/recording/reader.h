@@ -41,7 +41,8 @@ struct trace_file {
 /*
  * The last events of a CPU, in all buffers of a trace.dat. Two buffers that recorded an event have
  * it with the same content, each with the time at which it was written there. On a CPU these times
- * differ by what it takes to write an event, or by an interrupt. Zero-initialised is empty.
+ * differ by what it takes to write an event, or by an interrupt; on a host that is a guest itself by
+ * some ms, for which its vCPU has no CPU. Zero-initialised is empty.
  */
 struct repeats {
 	struct {
@@ -51,7 +52,7 @@ struct repeats {
 	unsigned int next; /* in events: the oldest, which the next event replaces */
 };
 
-#define REPEATS_UNITS 1000000 /* of the clock: repeats that are further apart are two events */
+#define REPEATS_UNITS 10000000 /* of the clock: repeats that are further apart are two events */
 #define REPEATS_BUFFERS 64 /* in each file; events of further buffers are no repeats */
 
 /* Whether the event of this buffer is a repeat of another buffer's. Keeps it if not. */

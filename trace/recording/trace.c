@@ -190,14 +190,33 @@ uint32_t trace_count_maps(const struct trace *trace, const struct trace_event *e
 #define FLAGS_BEGIN 2
 #define FLAGS_END 4
 
-static uint64_t hash_of(const struct trace_event *event)
+static uint64_t hash_bytes(uint64_t hash, const uint8_t *data, size_t begin, size_t end)
 {
-	const uint8_t *data = event->data;
-	uint64_t hash = event->size;
-
-	for (uint32_t i = 0; i < event->size; i++) {
+	for (size_t i = begin; i < end; i++) {
 		if (i < FLAGS_BEGIN || i >= FLAGS_END)
 			hash = hash_byte(hash, data[i]);
+	}
+	return hash;
+}
+
+/* Of the format's fields: between them are bytes of what the ring buffer had before. */
+static uint64_t hash_of(const struct trace_event *event)
+{
+	const struct trace_type *type = event->type;
+	uint64_t hash = event->size;
+
+	if (!type->nr_fields)
+		return hash_bytes(hash, event->data, 0, event->size);
+	for (size_t i = 0; i < type->nr_fields; i++) {
+		const struct trace_field *field = &type->fields[i];
+		size_t size = 0, end = (size_t)field->offset + field->size;
+		const char *data = field->flags & TRACE_FIELD_DYNAMIC ?
+					   trace_field_data(field, event, &size) : NULL;
+
+		hash = hash_bytes(hash, event->data, field->offset,
+				  end < event->size ? end : event->size);
+		for (size_t k = 0; data && k < size; k++)
+			hash = hash_byte(hash, (uint8_t)data[k]);
 	}
 	return hash;
 }

@@ -556,6 +556,30 @@ static void what_repeats_is_told_by_content_and_time(void **state)
 	assert_false(is_repeat(&repeats, 1, 301 + REPEATS_UNITS, 'd'));
 }
 
+/* Between fields, and after them, are bytes of what was in the buffer before. */
+static void what_is_no_field_is_not_compared(void **state)
+{
+	static const struct trace_field fields[] = {
+		{ .name = "vcpu_id", .offset = 8, .size = 1 },
+		{ .name = "rip", .offset = 10, .size = 2 },
+	};
+	static const struct trace_type type = { .fields = fields, .nr_fields = 2 };
+	static const uint8_t data[][13] = {
+		{ [8] = 1, [9] = 0xaa, [10] = 5, [11] = 6, [12] = 0xaa },
+		{ [8] = 1, [9] = 0xbb, [10] = 5, [11] = 6, [12] = 0xcc },
+		{ [8] = 1, [9] = 0xaa, [10] = 5, [11] = 7, [12] = 0xaa },
+	};
+	struct repeats repeats = { .next = 0 };
+	struct trace_event event = { .type = &type, .size = sizeof(data[0]) };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		event.data = data[i];
+		event.time = 100 + i * 3000000;
+		assert_int_equal(repeats_has(&repeats, i, &event), i == 1);
+	}
+}
+
 /* Cycles become ns where the file says how: here of 2 GHz. */
 static void cycles_become_ns(void **state)
 {
@@ -1292,6 +1316,7 @@ UNIT(test_dat)
 		cmocka_unit_test(a_vcpu_of_s390),
 		cmocka_unit_test(texts_have_no_control_characters),
 		cmocka_unit_test(what_repeats_is_told_by_content_and_time),
+		cmocka_unit_test(what_is_no_field_is_not_compared),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
 		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
