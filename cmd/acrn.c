@@ -128,8 +128,8 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 	return 0;
 }
 
-int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct error *error)
+int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
+		const char *csv, FILE *out, struct error *error)
 {
 	const struct pairing *pairing = &recording->pairing;
 	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
@@ -137,7 +137,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 	uint64_t cycles = has_time ? pairing->last_entry - pairing->first_exit : 0;
 	struct acrn_sums sums = { { 0 }, { 0 } };
 	double seconds = (double)cycles / (mhz * 1e6);
-	char mhz_text[32];
+	char number[32];
 
 	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
 		return error_set(error, -EINVAL, "%s: --acrn is for files of acrntrace",
@@ -153,7 +153,8 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 				add(&sums, thread->counts.list[j]);
 		}
 	}
-	snprintf(mhz_text, sizeof(mhz_text), "%.12g", mhz);
+	snprintf(number, sizeof(number), "%.12g", mhz);
+	mhz_text = mhz_text ? mhz_text : number;
 	if (csv && strcmp(csv, "-") == 0) {
 		write_csv(&sums, cycles, seconds, mhz_text, out);
 		return 0;

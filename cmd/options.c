@@ -86,16 +86,16 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *er
 }
 
 /*
- * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has less than 10 MHz, or more
- * than 10 GHz.
+ * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has more than 10 GHz. Numbers in
+ * MHz alone stay as they are written, too, for ACRN's table.
  */
-static int take_frequency(const char *text, double *ret_mhz, struct error *error)
+static int take_frequency(const char *text, struct options *options, struct error *error)
 {
 	static const struct {
 		const char *unit;
 		double mhz, least;
 	} units[] = { { "GHz", 1e3, 0 }, { "MHz", 1, 0 }, { "kHz", 1e-3, 0 },
-		      { "", 1, 10 },	 { "", 1e-3, 1e4 } };
+		      { "", 1, 0 },	 { "", 1e-3, 1e4 } };
 	char *end;
 	double number = strtod(text, &end);
 
@@ -105,7 +105,8 @@ static int take_frequency(const char *text, double *ret_mhz, struct error *error
 		if (strcasecmp(end, units[i].unit) != 0 || number < units[i].least ||
 		    number * units[i].mhz >= (is_alone ? 1e4 : 1e6))
 			continue;
-		*ret_mhz = number * units[i].mhz;
+		options->mhz = number * units[i].mhz;
+		options->mhz_text = is_alone && options->mhz >= number ? text : NULL;
 		return 0;
 	}
 	return error_set(error, -EINVAL,
@@ -308,7 +309,7 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 	case AT(other):
 		return spec->works & MODE_DIFF ? check_range(text, error) : 0;
 	case AT(mhz):
-		return take_frequency(text, &options->mhz, error);
+		return take_frequency(text, options, error);
 	case AT(choices):
 	case AT(ring.filter):
 		return take_choice(options, text, spec->offset == AT(ring.filter), error);

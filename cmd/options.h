@@ -229,6 +229,7 @@ struct options {
 	const char *http_config, *input_format, *buffer;
 	enum trace_kind kind; /* of input_format */
 	double mhz;	      /* of the TSC */
+	const char *mhz_text; /* as it was written, if that is a number of MHz; else NULL */
 	const char *at, *from, *to;
 	const char *other; /* of --diff: a guest, a recording, or a span */
 

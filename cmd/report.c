@@ -308,8 +308,8 @@ static int print_acrn(const struct report *report, struct error *error)
 	const struct options *options = report->run.options;
 	const char *csv = options->output ? options->output : "-";
 
-	return report_acrn(&report->reading->recording, options->mhz, options->csv ? csv : NULL,
-			   stdout, error);
+	return report_acrn(&report->reading->recording, options->mhz, options->mhz_text,
+			   options->csv ? csv : NULL, stdout, error);
 }
 
 /* ---- the screen ---- */

@@ -34,9 +34,12 @@ int report_run(const struct options *options);
 
 /* ---- acrn.c: ACRN's own table of VM exits */
 
-/* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */
-int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct error *error);
+/*
+ * ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. mhz_text: how mhz
+ * is written; NULL: as a number.
+ */
+int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
+		const char *csv, FILE *out, struct error *error);
 
 /* ---- write.c: `kvmtop -w FILE`, every sample goes to a history file */
 

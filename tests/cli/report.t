@@ -198,6 +198,9 @@ report --csv "$TMP/dat" >"$TMP/rows.csv"
 is "$(report --csv --output "$TMP/rows2.csv" "$TMP/dat")" "" "--output FILE: nothing is printed"
 same_files "$TMP/rows.csv" "$TMP/rows2.csv" "and the file has the rows"
 
+like "$(report --acrn -f 1000.0 --csv "$TMP/acrn" | tr -d '\r')" '^[0-9]+,[0-9.]+,1000\.0$' \
+	"ACRN's CSV has the frequency as it was written"
+is "$(status_of "$KVMTOP" report -f 1 "$TMP/acrn")" 0 "a TSC of 1 MHz"
 report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
 report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
 is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
