@@ -49,6 +49,7 @@ struct bpf_state {
 	struct bpf_slot *slots;
 	uint32_t nr_slots;
 	bool is_by_thread, is_new_want; /* see perf_engine.c */
+	uint64_t gap_ns; /* in which nothing counted, since the latest sample */
 	struct counts counts;
 	struct counter_values copy;
 	int err; /* of the latest open that failed, */
@@ -322,6 +323,8 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
 	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_slots(bpf, targets, nr);
+	bool was_counting = bpf->program && bpf->is_by_thread == is_by_thread && !bpf->is_new_want;
+	uint64_t begun_ns = clock_now_ns();
 	int err;
 
 	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots)
@@ -331,6 +334,8 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 	err = start(bpf, is_by_thread, needed);
 	if (!err)
 		open_wanted(bpf);
+	if (was_counting)
+		bpf->gap_ns = clock_now_ns() - begun_ns;
 	return err;
 }
 
@@ -388,6 +393,10 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	else if (bpf->err)
 		error_set(error, 0, "%u events not counted: %s", bpf->nr_failed,
 			  strerror(-bpf->err));
+	else if (bpf->gap_ns)
+		error_set(error, 0, "no event was counted for %.0f ms: room for more threads was "
+			  "made", (double)bpf->gap_ns / 1e6);
+	bpf->gap_ns = 0;
 	counts_emit(&bpf->counts, bpf->is_wanted, NULL, sample);
 	return 0;
 }

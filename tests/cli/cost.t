@@ -167,6 +167,24 @@ is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
 is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
 	'kvmtop: "no": --cost must be one of times, events, none' "a word that is none"
 
+# There is room for 64 threads at first. Making more closes the programs for a moment.
+many() {
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		spawn timeout 60 "$HELPERS/miniguest" --pio 1 --vcpus 8 --rounds 0 --pause 100000 \
+			>/dev/null 2>&1
+		t_many="$t_many $SPAWNED"
+	done
+}
+spawn "$KVMTOP" -l --cost events --view guests -f kvm_userspace_exit -s 0.3 >/dev/null 2>"$TMP/err"
+log=$SPAWNED
+wait_for 20 is_sampling "$log"
+many
+check "events that were not counted meanwhile are said" wait_for 20 grep -q \
+	'no event was counted for [0-9]* ms: room for more threads was made' "$TMP/err"
+for pid in $log $t_many; do
+	stop "$pid"
+done
+
 # Without BPF: debugfs, by guest; or both reasons.
 if command -v setpriv >/dev/null; then
 	setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$KVMTOP" -1 --cost none \
