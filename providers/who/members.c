@@ -52,9 +52,13 @@ static size_t add_vcpus(const struct guest *guest, struct who_member *list)
 
 	for (size_t i = 0; i < guest->nr_vcpus; i++) {
 		if (guest->vcpus[i].tid)
-			list[nr++] = (struct who_member){ guest->vcpus[i].tid, guest->id,
-							  guest->vcpus[i].index, WHO_NO_RECORD,
-							  true };
+			list[nr++] = (struct who_member){
+				.tid = guest->vcpus[i].tid,
+				.guest = guest->id,
+				.vcpu = guest->vcpus[i].index,
+				.number = WHO_NO_RECORD,
+				.is_there = true,
+			};
 	}
 	return nr;
 }

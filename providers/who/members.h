@@ -20,6 +20,7 @@ struct who_member {
 	int32_t vcpu;
 	uint32_t number; /* of its record; WHO_NO_RECORD: it is not measured */
 	bool is_there;
+	uint64_t waited_ns, charged_ns; /* in the present sample: of its record, and of pairs */
 };
 
 #define WHO_NO_RECORD UINT32_MAX

@@ -164,7 +164,6 @@ static void forget_culprits(struct who *who)
 
 static void add_culprits(struct who *who, struct sample *sample)
 {
-	who_bpf_take(who->bpf, take_time, who);
 	for (size_t i = 0; i < who->nr_culprits; i++) {
 		const struct culprit *culprit = &who->culprits[i];
 		const struct timing timing = { .time_ns = culprit->ns, .max_ns = culprit->max_ns };
@@ -175,25 +174,44 @@ static void add_culprits(struct who *who, struct sample *sample)
 	}
 }
 
+/* How long the thread has waited since it is measured. A program may just set both. */
+static uint64_t waited_ns(const struct who *who, const struct who_member *member)
+{
+	const struct who_record *record = who_bpf_record(who->bpf, member->number);
+	uint64_t seen_ns = __atomic_load_n(&record->seen_ns, __ATOMIC_ACQUIRE);
+	uint64_t first_ns = record->first_ns;
+
+	return seen_ns > first_ns ? seen_ns - first_ns : 0;
+}
+
+/*
+ * The programs go on while pairs are read one after another. What the pairs add up to is the wait,
+ * if it has been that long at some moment meanwhile: it has not if some found no place.
+ */
+static uint64_t time_of_wait(const struct who *who, const struct who_member *member)
+{
+	uint64_t now_ns = waited_ns(who, member);
+
+	if (member->charged_ns < member->waited_ns)
+		return member->waited_ns;
+	return member->charged_ns < now_ns ? member->charged_ns : now_ns;
+}
+
 static void add_waits(const struct who *who, const struct who_member *member, struct sample *sample)
 {
 	const struct who_record *record = who_bpf_record(who->bpf, member->number);
 	struct key key = { member->guest, member->vcpu, who->waits };
-	uint64_t seen_ns = __atomic_load_n(&record->seen_ns, __ATOMIC_ACQUIRE);
-	uint64_t first_ns = record->first_ns, begun_ns = record->begun_ns;
-	struct timing timing = { .max_ns = record->max_ns };
+	uint64_t begun_ns = record->begun_ns - record->first_ns;
+	struct timing timing = { .time_ns = time_of_wait(who, member), .max_ns = record->max_ns };
 
-	/* A program may just set all three. */
-	if (seen_ns > first_ns)
-		timing.time_ns = seen_ns - first_ns;
-	if (record->queue && seen_ns > begun_ns)
-		timing.open_ns = seen_ns - begun_ns;
+	if (record->queue && timing.time_ns > begun_ns)
+		timing.open_ns = timing.time_ns - begun_ns;
 	memcpy(timing.hist, record->hist, sizeof(timing.hist));
-	sample_add_timed(sample, key, record->waits, 0, &timing);
+	sample_add_timed(sample, key, record->waits, ROW_NEW, &timing);
 	key.field = who->preempted;
-	sample_add(sample, key, record->preempted, 0);
+	sample_add(sample, key, record->preempted, ROW_NEW);
 	key.field = who->in_kernel;
-	sample_add(sample, key, record->in_kernel, 0);
+	sample_add(sample, key, record->in_kernel, ROW_NEW);
 }
 
 /* ---- the provider */
@@ -280,8 +298,29 @@ static void say_left_out(const struct who *who, struct error *error)
 			  "threads ran", (double)lost_ms / 1e3);
 }
 
+/* Of each thread: how long it has waited, and then what its pairs add up to. */
+static void take_pairs(struct who *who)
+{
+	for (size_t i = 0; i < who->members.nr; i++) {
+		struct who_member *member = &who->members.list[i];
+
+		member->charged_ns = 0;
+		if (member->number != WHO_NO_RECORD)
+			member->waited_ns = waited_ns(who, member);
+	}
+	who_bpf_take(who->bpf, take_time, who);
+	for (size_t i = 0; i < who->nr_culprits; i++) {
+		struct who_member *member =
+			who_members_find(&who->members, who->culprits[i].waiter);
+
+		if (member)
+			member->charged_ns += who->culprits[i].ns;
+	}
+}
+
 static void collect_waits(struct who *who, struct sample *sample, struct error *error)
 {
+	take_pairs(who);
 	for (size_t i = 0; i < who->members.nr; i++) {
 		const struct who_member *member = &who->members.list[i];
 
