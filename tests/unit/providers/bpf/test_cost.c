@@ -37,9 +37,11 @@ int clock_gettime(clockid_t id, struct timespec *ret_time)
 	return err;
 }
 
-int nanosleep(const struct timespec *time, struct timespec *rest)
+int clock_nanosleep(clockid_t id, int flags, const struct timespec *end, struct timespec *rest)
 {
-	(void)time;
+	(void)id;
+	(void)flags;
+	(void)end;
 	(void)rest;
 	for (int i = 0; i < NR_PROGRAMS; i++) {
 		runs[i] += exits_a_part;
