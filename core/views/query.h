@@ -53,7 +53,7 @@ struct query {
 	bool has_interrupts;	      /* of view_vcpus: interrupts are measured, too */
 	bool marks_shared_names;      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
-	size_t most_rows; /* of a tree: of more, small ones are left out; 0: of no matter how many */
+	size_t most_rows; /* of a tree: of more, small ones are left out; 0: none is */
 	bool opens_ended;	      /* with the rows themselves below it */
 	const struct thresholds *thresholds; /* of findings; NULL: the defaults */
 	const struct findings *followed; /* a live screen's; NULL: the latest sample's */

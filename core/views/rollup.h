@@ -145,7 +145,7 @@ struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t v
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
 /* Of a roll-up with groups, after it: the number of a key's owner; nr_owners: none. */
 size_t rollup_owner(const struct rollup *rollup, const struct key *key);
-/* Adds a key to a group that is not the roll-up's: of rows that are many, most of them not shown. */
+/* Adds a key to a group that is not the roll-up's: of many rows most are not shown. */
 void rollup_add_to(struct rollup *rollup, const struct facts *facts,
 		   const struct stats_item *stat, struct group *group);
 /* Adds the parts and exits of one owner to another. */
