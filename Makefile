@@ -316,7 +316,7 @@ check-quick: tests ## the tests that need no root, KVM or terminal, as packages 
 # Kernels of Debian's releases; svm has 6.1, too. Of the hosts the longest come first.
 KERNELS = svm-bullseye svm-bookworm svm-trixie svm-sid
 HOSTS ?= svm vmx arm64 svm-linux svm-symbols svm-service svm-lockdown svm-bullseye \
-	svm-confidentiality
+	svm-confidentiality svm-live
 CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
 	@packaging/tools/deps -q build test

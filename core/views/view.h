@@ -233,7 +233,7 @@ void view_drop_repeated(struct view *view);
 
 /* A recording, a span of a history, or a guest: one of the two that are compared. */
 struct view_side {
-	const char *path;	 /* of a recording; else "" */
+	const char *path;	 /* of a recording; else "" or NULL */
 	const struct view *view; /* of exits by guest, vCPU and reason */
 	uint64_t span;		 /* how long it is, in ns or in cycles */
 	enum time_unit unit;

@@ -827,7 +827,8 @@ if has_screen; then
 		screen_has '^ No long exits are known' "and now: no exit can be timed here"
 		screen_has 'No exit can be timed here: KVM traces neither' "which is said"
 	else
-		screen_has '^ No exit took longer than 1.00ms since [0-9]+:[0-9:]+; l sets' "and now"
+		screen_has '^ No exit took longer than 1.00ms since [0-9]+:[0-9:]+; l sets' \
+			"and now"
 	fi
 	screen_keys Space t t t t t t t t t
 	screen_has '^ Long exits were not listed then: the list .* begins at [0-9]' "and before"

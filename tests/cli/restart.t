@@ -62,7 +62,8 @@ said="kvmtop: web1 is back as pid 212"
 
 # of_json NAME KEY: the sum of all numbers of the key in the last record.
 of_json() {
-	tail -n 1 "$TMP/$1" | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+	tail -n 1 "$TMP/$1" | grep -o "\"$2\":[0-9]*" | cut -d: -f2 |
+		awk '{ n += $1 } END { print n + 0 }'
 }
 
 # deltas NAME: the sum of all deltas of all records.

@@ -272,7 +272,7 @@ stop "$who"
 is "$(cat "$TMP/who.err")" "kvmtop: who-back is back as pid $GUEST" "a guest is back"
 for pid in $lives; do
 	like "$(sed 's/{"ran"/\n&/g' "$TMP/who.json" | grep '"kind":"process","owner":"sh"')" \
-		"\"guest\":\"who-back\",.*\"pid\":$pid[,}]" "the waits of process $pid are there"
+		"\"guest\":\"who-back\",.*\"pid\":${pid}[,}]" "the waits of process $pid are there"
 done
 stop "$GUEST" KILL
 stop "$BUSY"
