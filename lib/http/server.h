@@ -3,9 +3,9 @@
  * server - an HTTP server in a thread of its own, by libmicrohttpd.
  *
  * It answers GET and HEAD, to a bounded number of connections, in all and of an address, each of
- * which ends when nothing happens for ten seconds, or a request takes longer than twenty. The library is
- * loaded when a server is started: it brings TLS and a dozen libraries with it, which nothing else
- * in the program needs.
+ * which ends when nothing happens for ten seconds, or a request takes longer than twenty. The
+ * library is loaded when a server is started: it brings TLS and a dozen libraries with it, which
+ * nothing else in the program needs.
  */
 #ifndef KVMTOP_LIB_HTTP_SERVER_H
 #define KVMTOP_LIB_HTTP_SERVER_H

@@ -264,10 +264,12 @@ static void take_reading(struct source *source)
 
 	source->symbols = reading->symbols;
 	source->is_valid = source->symbols && reading->fd >= 0;
-	if (reading->err == -E2BIG && source->pause_ns)
-		source->pause_ns = 2 * source->pause_ns < PAUSE_NS ? 2 * source->pause_ns : PAUSE_NS;
+	if (reading->err != -E2BIG)
+		source->pause_ns = 0;
 	else
-		source->pause_ns = reading->err == -E2BIG ? AGAIN_NS : 0;
+		source->pause_ns = source->pause_ns ? 2 * source->pause_ns : AGAIN_NS;
+	if (source->pause_ns > PAUSE_NS)
+		source->pause_ns = PAUSE_NS;
 	if (!source->is_valid) {
 		source->next_ns = clock_now_ns() +
 				  (source->pause_ns ? source->pause_ns : AGAIN_NS);

@@ -296,9 +296,9 @@ static void end(struct host_memory *memory)
 static void leave_behind(struct host_memory *memory)
 {
 	const struct reading *reading = memory->reading;
-	struct guest_memory *guest = memory->nr_taken < reading->nr ?
-					     find(memory, reading->targets[memory->nr_taken].guest) :
-					     NULL;
+	const struct target *target = &reading->targets[memory->nr_taken];
+	struct guest_memory *guest =
+		memory->nr_taken < reading->nr ? find(memory, target->guest) : NULL;
 
 	if (guest)
 		guest->was_tried = guest->is_stuck = true;

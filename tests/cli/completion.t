@@ -223,9 +223,11 @@ by_tab() {
 	elif ! has_screen; then
 		skip "$1: names by Tab" "$T_no_screen"
 	else
-		screen_start 200 50 "cd $NAMES && HOME=$NAMES XDG_CONFIG_HOME=$NAMES PATH=$NAMES/bin:$PATH $2"
+		screen_start 200 50 "cd $NAMES && HOME=$NAMES XDG_CONFIG_HOME=$NAMES" \
+			"PATH=$NAMES/bin:$PATH $2"
 		screen_wait 'ready'
-		is "$(complete_names)" "" "$1: names by Tab are the guests' names, and nothing is run"
+		is "$(complete_names)" "" \
+			"$1: names by Tab are the guests' names, and nothing is run"
 		screen_stop
 	fi
 }
@@ -242,6 +244,12 @@ cat >"$NAMES/.zshrc" <<-EOF
 EOF
 by_tab bash "bash --noprofile --rcfile $NAMES/bashrc -i"
 by_tab zsh "ZDOTDIR=$NAMES zsh -d -i"
-by_tab fish "fish --no-config -i -C '. $here/packaging/completion/kvmtop.fish; function fish_prompt; echo \"ready \"; end'"
+cat >"$NAMES/fishrc" <<-EOF
+	. $here/packaging/completion/kvmtop.fish
+	function fish_prompt
+		echo "ready "
+	end
+EOF
+by_tab fish "fish --no-config -i -C '. $NAMES/fishrc'"
 
 done_testing

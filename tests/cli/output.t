@@ -233,14 +233,16 @@ for way in $ways; do
 		[ -e "$open/$name.prom" ] || continue
 		is "$(status_of write_soon "$way" "$open/$name.prom")" 1 \
 			"$way: another user's $name where all may write"
-		like "$(cat "$TMP/err")" 'it belongs to another user|not a regular file' "is refused"
+		like "$(cat "$TMP/err")" 'it belongs to another user|not a regular file' \
+			"is refused"
 	done
 done
 # A device in a folder of root's alone is everybody's: a terminal, say.
 mkdir "$TMP/devices"
 if mknod "$TMP/devices/null" c 1 3 2>/dev/null && chown 65534 "$TMP/devices/null" &&
 	(: >"$TMP/devices/null") 2>/dev/null; then
-	is "$(status_of write report "$TMP/devices/null")" 0 "another user's device in root's folder"
+	is "$(status_of write report "$TMP/devices/null")" 0 \
+		"another user's device in root's folder"
 else
 	skip "another user's device in root's folder" "no device can be made here"
 fi

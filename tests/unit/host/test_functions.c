@@ -394,7 +394,7 @@ static void a_process_has_a_share_of_files(void **state)
 		assert_string_equal(name_of(machine, 200, i), "main_loop");
 	functions_report(machine->functions, &error);
 	assert_string_equal(error.text, "");
-	assert_string_equal(name_of(machine, 200, 70), "memfd:x70+0x1100"); /* where, without a name */
+	assert_string_equal(name_of(machine, 200, 70), "memfd:x70+0x1100"); /* but no name */
 	assert_string_equal(name_of(machine, 200, 3), "main_loop");
 	functions_report(machine->functions, &error);
 	assert_string_equal(error.text, "some functions have no names: process 200 maps more "
@@ -463,8 +463,8 @@ static long megabytes(void)
 /* Ten thousand sections of notes are the same bytes: each would be read into memory of its own. */
 static void notes_without_end(void **state)
 {
-	const Elf64_Shdr notes[2] = { { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 },
-				      { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 } };
+	const Elf64_Shdr note = { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 };
+	const Elf64_Shdr notes[2] = { note, note };
 	struct machine *machine = *state;
 	char *bytes = calloc(1, 65536);
 	long before = megabytes();

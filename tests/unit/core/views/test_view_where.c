@@ -73,14 +73,18 @@ static void a_path_has_one_node(void **state)
 			     stacks_function(stacks, "run", FUNCTION_VMM));
 }
 
+static const char *name_of_node(uint32_t node)
+{
+	return stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->name;
+}
+
 static void check_exits(const char *label, uint32_t reason, bool is_idle)
 {
 	uint32_t node = stacks_exit(stacks, label, reason, is_idle);
 
 	assert_int_equal(stacks_node_at(stacks, node)->reason, reason);
 	assert_int_equal(stacks_node_at(stacks, node)->is_idle, is_idle);
-	assert_string_equal(stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->name,
-			    label);
+	assert_string_equal(name_of_node(node), label);
 }
 
 /* Code that fills the tree takes no exit's place: no name becomes another one. */
@@ -139,8 +143,7 @@ static void too_many_exits(void **state)
 	}
 	assert_int_equal(stacks_node_at(stacks, node)->reason, FIELD_NONE);
 	assert_false(stacks_node_at(stacks, node)->is_idle);
-	assert_string_equal(stacks_function_at(stacks, stacks_node_at(stacks, node)->function)->name,
-			    "[unknown]");
+	assert_string_equal(name_of_node(node), "[unknown]");
 	check_exits("e7", 7, true);
 }
 

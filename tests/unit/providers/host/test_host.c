@@ -1020,7 +1020,8 @@ static void memory_that_is_never_read(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	is_on(w, 101, 2);
-	put(w, "/proc/100/numa_maps", "7f0000000000 default N0=12288 N1=4096 kernelpagesize_kB=4\n");
+	put(w, "/proc/100/numa_maps",
+	    "7f0000000000 default N0=12288 N1=4096 kernelpagesize_kB=4\n");
 	begin(w, 1);
 	for (int i = 0; i < 300 && of_vcpu(w, 0, "thread(remote)") == NONE; i++) {
 		usleep(100000);
