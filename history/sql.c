@@ -104,38 +104,53 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
-	[SQL_ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?1, ?2)",
-	[SQL_ADD_SEGMENT] = "INSERT INTO segment VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+	[SQL_ADD_META] = "INSERT OR REPLACE INTO meta(key, value)"
+		" VALUES(?1, ?2)",
+	[SQL_ADD_SEGMENT] = "INSERT INTO segment(id, host, kernel, boot_id, arch, engine,"
+		" nr_cpus, interval_s, began, ended)"
+		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 			    " ?8)",
 	[SQL_END_SEGMENT] = "UPDATE segment SET ended = ?1 WHERE id = ?2",
 	[SQL_FIND_FIELD] = "SELECT id FROM field WHERE name = ?1",
 	[SQL_KEEP_FIELD] = "UPDATE field SET segment = ?2 WHERE id = ?1",
-	[SQL_ADD_FIELD] = "INSERT INTO field VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+	[SQL_ADD_FIELD] = "INSERT INTO field(id, segment, name, listed, label, alias, parent,"
+		" source, kind, use, part, is_idle, is_extra, exit_rank, reason)"
+		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
 			  " ?11, ?12, ?13, ?14)",
 	[SQL_FIND_GUEST] = "SELECT id FROM guest WHERE boot_id = ?1 AND pid = ?2"
 			   " AND start_ticks = ?3",
-	[SQL_ADD_GUEST] = "INSERT INTO guest VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,"
+	[SQL_ADD_GUEST] = "INSERT INTO guest(id, boot_id, pid, start_ticks, name, is_named,"
+		" vmm, vms, vcpus, came, seen, went, first, last, uuid, platform_id, title,"
+		" project, flavor, pod)"
+		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,"
 			  " ?10, ?11, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
 	[SQL_SEE_GUEST] = "UPDATE guest SET name = ?2, is_named = ?3, vmm = ?4, vms = ?5,"
 			  " vcpus = ?6, seen = ?7, went = NULL, last = ?8, uuid = ?9,"
 			  " platform_id = ?10, title = ?11, project = ?12, flavor = ?13, pod = ?14"
 			  " WHERE id = ?1",
 	[SQL_SEE_GUESTS] = "UPDATE guest SET last = ?1 WHERE went IS NULL",
-	[SQL_ADD_VCPU] = "INSERT INTO vcpu VALUES(?1, ?2, ?3, ?4, ?4, ?5)"
+	[SQL_ADD_VCPU] = "INSERT INTO vcpu(guest, vcpu, tid, came, seen, went)"
+		" VALUES(?1, ?2, ?3, ?4, ?4, ?5)"
 			 " ON CONFLICT(guest, vcpu) DO UPDATE SET tid = excluded.tid,"
 			 " seen = excluded.seen, went = excluded.went",
-	[SQL_NOTE_GUEST] = "INSERT INTO note SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
+	[SQL_NOTE_GUEST] = "INSERT INTO note(time, segment, text)"
+		" SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
 			   " ') ' || ?4 FROM guest WHERE id = ?3",
-	[SQL_NOTE_ENDED] = "INSERT INTO note SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
+	[SQL_NOTE_ENDED] = "INSERT INTO note(time, segment, text)"
+		" SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
 			   " ') ended' FROM guest WHERE went IS NULL AND seen <> ?3 ORDER BY id",
 	[SQL_END_GUESTS] = "UPDATE guest SET went = ?1, last = ?2 WHERE went IS NULL"
 			   " AND seen <> ?1",
 	[SQL_LEAVE_GUESTS] = "UPDATE guest SET went = ?1 WHERE went IS NULL AND seen <> ?1",
 	[SQL_END_VCPUS] = "UPDATE vcpu SET went = ?1 WHERE went IS NULL AND seen <> ?1",
-	[SQL_ADD_SAMPLE] = "INSERT INTO sample VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+	[SQL_ADD_SAMPLE] = "INSERT INTO sample(id, segment, flags, time_ns, elapsed_ns,"
+		" changes, hists, totals, total_hists)"
+		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
 			   " ?8)",
 	/* A minute is there already of another writer, or where the clock was set back. */
-	[SQL_ADD_MINUTE] = "INSERT INTO minute_row VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+	[SQL_ADD_MINUTE] = "INSERT INTO minute_row(time, guest, field, count, time_ns, max_ns,"
+		" p50_ns, p99_ns)"
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
 			   " ON CONFLICT(time, guest, field) DO UPDATE SET"
 			   " count = count + excluded.count,"
 			   " time_ns = coalesce(time_ns + excluded.time_ns, time_ns,"
@@ -146,9 +161,12 @@ const char *const sql_text[SQL_STATEMENTS] = {
 			   " coalesce(excluded.p50_ns, p50_ns)),"
 			   " p99_ns = max(coalesce(p99_ns, excluded.p99_ns),"
 			   " coalesce(excluded.p99_ns, p99_ns))",
-	[SQL_ADD_NOTE] = "INSERT INTO note VALUES(?1, ?2, ?3)",
+	[SQL_ADD_NOTE] = "INSERT INTO note(time, segment, text)"
+		" VALUES(?1, ?2, ?3)",
 
-	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock VALUES(?1, ?2, ?3, ?4)",
+	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock(sample, before_ns, recorded_ns,"
+		" monotonic_ns)"
+		" VALUES(?1, ?2, ?3, ?4)",
 	/* The latest sample's time: its segment's clock and the intervals after that. */
 	[SQL_LAST_CLOCK] = "SELECT recorded_ns, monotonic_ns, (SELECT coalesce(sum(elapsed_ns), 0)"
 			   " FROM sample WHERE id > clock.sample), (SELECT boot_id FROM segment"
@@ -231,8 +249,14 @@ int db_error(const struct db *db, struct error *error)
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
 		return system_error(db, code, error);
-	default: /* SQLITE_CORRUPT, or tables that are not as they were made */
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_CONSTRAINT: /* rows that contradict each other */
+	case SQLITE_INTERRUPT: /* pages in a circle: see db_count_steps() */
 		return db_damaged(db, error);
+	default:
+		return error_set(error, -EINVAL, "%s: not as kvmtop makes it: %s", db->name,
+				 sqlite3_errmsg(db->sqlite));
 	}
 }
 
