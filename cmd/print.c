@@ -132,8 +132,10 @@ static int write_text(struct run *run, const struct view *view, uint64_t time_ns
 int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64_t elapsed_ns,
 	      struct error *error)
 {
-	int err = run->lines.lines ? 0 : run_lines_open(run, error);
+	int err = run->query.filter ? pattern_check(run->query.filter, error) : 0;
 
+	if (!err && !run->lines.lines)
+		err = run_lines_open(run, error);
 	if (err)
 		return err;
 	run_begin_write(run);
@@ -152,6 +154,8 @@ static void warn_no_match(struct run *run)
 
 	if (type == &view_exit_totals) /* is no view that can be named */
 		type = &view_exits;
+	if (pattern_check(run->query.filter, &(struct error){ "" }) < 0)
+		return; /* run_write() says so */
 	if (!run->lines.has_warned)
 		fprintf(stderr,
 			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",

@@ -112,6 +112,7 @@ struct pattern {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
+	int *failure; /* of the first match that could not be finished; 0: none */
 };
 
 void pattern_free(struct pattern *pattern)
@@ -121,6 +122,7 @@ void pattern_free(struct pattern *pattern)
 	pcre2_match_context_free(pattern->context);
 	pcre2_match_data_free(pattern->data);
 	pcre2_code_free(pattern->code);
+	free(pattern->failure);
 	free(pattern->text);
 	free(pattern);
 }
@@ -159,6 +161,7 @@ int pattern_new(const char *text, struct pattern **ret_pattern, struct error *er
 	pattern = xcalloc(1, sizeof(*pattern));
 	pattern->code = code;
 	pattern->text = xstrdup(text);
+	pattern->failure = xcalloc(1, sizeof(*pattern->failure));
 	pattern->data = pcre2_match_data_create_from_pattern(code, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
 	if (!pattern->data || !pattern->context)
@@ -183,6 +186,21 @@ long pattern_match(const struct pattern *pattern, const char *subject)
 		return (long)len;
 	n = pcre2_match(pattern->code, (PCRE2_SPTR)subject, len, 0, 0, pattern->data,
 			pattern->context);
-
+	if (n < 0 && n != PCRE2_ERROR_NOMATCH && !*pattern->failure)
+		*pattern->failure = n;
 	return n > 0 ? (long)pcre2_get_ovector_pointer(pattern->data)[1] : -1;
+}
+
+int pattern_check(const struct pattern *pattern, struct error *error)
+{
+	char message[120];
+
+	if (!*pattern->failure)
+		return 0;
+	pcre2_get_error_message(*pattern->failure, (PCRE2_UCHAR *)message, sizeof(message));
+	return error_set(error, -EINVAL,
+			 "\"%.*s%s\" cannot be matched with all names: %s: write it without "
+			 "repetitions of repetitions",
+			 TEXT_SHOWN, pattern->text,
+			 strlen(pattern->text) > TEXT_SHOWN ? "..." : "", message);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
@@ -490,6 +491,8 @@ void view_build(struct view *view, const struct query *query, const struct facts
 	drop_absent(view, facts);
 	if (query->type->finish)
 		query->type->finish(view, query, facts);
+	if (query->filter && pattern_check(query->filter, &(struct error){ "" }) < 0)
+		view->note = "The filter ran into a limit: rows may be missing.";
 	view->lacks = find_lack(view, query, facts);
 	if (view->lacks) /* the reason; the view's note says less */
 		view->note = NULL;

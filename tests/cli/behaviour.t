@@ -284,4 +284,8 @@ for way in -S ''; do
 		"ulimit $way -s 64: numbers, or the reason"
 done
 
+is "$(status_of "$KVMTOP" --sysroot tests/sysroot/amd -1 -f '(\w+_?)+INTERRUPT$')" 1 \
+	"a filter that runs into PCRE2's limit fails"
+like "$(cat "$TMP/err")" 'cannot be matched with all names: match limit exceeded' "and says so"
+
 done_testing

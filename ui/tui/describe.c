@@ -237,6 +237,10 @@ static const char *why_ended(struct tui *tui)
 
 static const char *why_filtered(struct tui *tui)
 {
+	struct error error = { "" };
+
+	if (pattern_check(tui->query->filter, &error) < 0)
+		return say(tui, "%s", error.text);
 	return say(tui, "The filter %s matches no %s; c clears it",
 		   pattern_text(tui->query->filter), tui->query->type->noun);
 }

@@ -240,6 +240,24 @@ static void hostile_patterns_end_on_long_texts_too(void **state)
 	free(subject);
 }
 
+/* What ran into a limit is not the same as no match. */
+static void a_limit_is_no_answer(void **state)
+{
+	struct error error = { "" };
+	struct pattern *pattern;
+
+	(void)state;
+	assert_int_equal(pattern_new("(\\w+_?)+INTERRUPT", &pattern, &error), 0);
+	assert_int_equal(pattern_match(pattern, "EXTERNAL_INTERRUPT"), 18);
+	assert_int_equal(pattern_match(pattern, "hlt"), -1);
+	assert_int_equal(pattern_check(pattern, &error), 0);
+	assert_int_equal(pattern_match(pattern, "kvm_nested_vmexit_inject(EXTERNAL_INTERRUPT)"),
+			 -1);
+	assert_int_equal(pattern_check(pattern, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "match limit exceeded"));
+	pattern_free(pattern);
+}
+
 /* 2,000 groups make a step of the match large: the limit on memory stops it. */
 static void hostile_patterns_do_not_eat_the_memory(void **state)
 {
@@ -276,6 +294,7 @@ UNIT(test_pattern)
 		cmocka_unit_test(invalid_utf8_in_subjects_matches_nothing),
 		cmocka_unit_test(hostile_patterns_end_quickly),
 		cmocka_unit_test(hostile_patterns_end_on_long_texts_too),
+		cmocka_unit_test(a_limit_is_no_answer),
 		cmocka_unit_test(hostile_patterns_do_not_eat_the_memory),
 	};
 
