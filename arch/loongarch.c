@@ -3,9 +3,9 @@
  * loongarch: the exception code of the exit.
  *
  * Sources: arch/loongarch/kvm/trace.h (since Linux 6.8), asm/loongarch.h (EXCCODE_*). The kernel
- * prints names for 64 and 65 only, in kvm_exit_idle and kvm_exit_cache; perf has names for ten
- * exceptions; the other names are from the header. No field says what caused a Privilege_Error
- * (CPUCFG, CSR, IOCSR, idle): only kvm_exit_gspr's inst_word has it.
+ * prints names from 64 on only; perf has names for ten exceptions; the other names are from the
+ * header. What caused a Privilege_Error says an event that follows, with a reason of its own:
+ * kvm_exit_idle (64), _cache, _cpucfg and _csr (since 6.17); of IOCSR kvm_exit_gspr's inst_word.
  */
 #include "arch/arch.h"
 #include "lib/array.h"
@@ -39,6 +39,8 @@ static const struct reason reasons[] = {
 	{ 25, "SE", NULL, 0 },
 	{ 64, "IDLE", NULL, REASON_IDLE },
 	{ 65, "CACHE", NULL, 0 },
+	{ 66, "CPUCFG", NULL, 0 },
+	{ 67, "CSR", NULL, 0 },
 };
 
 static const struct split splits[] = {

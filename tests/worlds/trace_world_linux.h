@@ -47,6 +47,7 @@ static const char *const world_formats[] = {
 
 /* What all of them belong to. */
 static const char *world_system = "kvm";
+static const char *world_uname = "Linux alpha 6.1.0 x86_64";
 
 static inline void put_text(struct bytes *bytes, const char *text)
 {
@@ -345,7 +346,7 @@ static const char *world_buffer;
 static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr_cpus,
 			    const char *const *formats, uint32_t nr_formats, const char *clock)
 {
-	const char uname[] = "Linux alpha 6.1.0 x86_64";
+	const char *uname = world_uname;
 	bool is_late = clock[0] == '!';
 	size_t table, pages, buffer = 0;
 
@@ -353,7 +354,7 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_u32(bytes, nr_cpus);
 	put(bytes, "options  ", 10);
 	put_option(bytes, 4, clock, is_late ? 0 : (uint32_t)strlen(clock) + 1);
-	put_option(bytes, 5, uname, sizeof(uname));
+	put_option(bytes, 5, uname, (uint32_t)strlen(uname) + 1);
 	put_guest(bytes);
 	if (world_buffer) {
 		put_u16(bytes, 3);

@@ -136,9 +136,27 @@ static void find_run(struct meaning *meaning)
 	}
 }
 
-/* What changes the reason of an exit that has begun. */
-static void find_more_of_exit(struct meaning *meaning)
+/* kvm_exit_idle and its like follow the kvm_exit of LoongArch. */
+static bool is_cause(const struct meanings *meanings, const struct trace_type *type)
 {
+	static const char *const names[] = { "kvm_exit_idle", "kvm_exit_cache", "kvm_exit_cpucfg",
+					     "kvm_exit_csr" };
+	const struct trace_info *info = trace_file(meanings->trace, type->file);
+	bool is_one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		is_one |= is_type(type, "kvm", names[i]);
+	return is_one && strncmp(info->arch, "loongarch", 9) == 0 && trace_field(type, "reason");
+}
+
+/* What changes the reason of an exit that has begun. */
+static void find_more_of_exit(const struct meanings *meanings, struct meaning *meaning)
+{
+	if (is_cause(meanings, meaning->type)) {
+		meaning->kind = MEANING_CAUSE;
+		meaning->code = trace_field(meaning->type, "reason");
+		return;
+	}
 	if (is_type(meaning->type, "kvm", "kvm_nested_vmexit"))
 		meaning->kind = MEANING_NESTED;
 	if (is_type(meaning->type, "kvm", "kvm_vmgexit_enter"))
@@ -294,7 +312,7 @@ static void find_other(struct meanings *meanings, struct meaning *meaning)
 	find_interrupt(meaning);
 	find_halt(meaning);
 	find_run(meaning);
-	find_more_of_exit(meaning);
+	find_more_of_exit(meanings, meaning);
 	if (meaning->kind == MEANING_EVENT)
 		find_exit(meanings, meaning);
 }

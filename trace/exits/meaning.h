@@ -22,6 +22,7 @@ enum meaning_kind {
 	MEANING_WAKEUP,	   /* a halt is over */
 	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
 	MEANING_VMGEXIT, /* what a protected guest (SEV-ES) asks for by the exit that has begun */
+	MEANING_CAUSE,	 /* the reason of the exit that has begun, more exactly (LoongArch) */
 	MEANING_RUN,	   /* KVM_RUN begins or ends, see struct split's run_event */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* No event of KVM's, see meaning_is_of_kvm(): */
@@ -52,7 +53,7 @@ struct meaning {
 	/* Of a halt that is over: how long; whether the vCPU waited. Of a limit: the old one. */
 	const struct trace_field *ns, *has_waited;
 	const struct trace_field *is_begin; /* of KVM_RUN */
-	const struct trace_field *code; /* of a VMGEXIT: what it is for */
+	const struct trace_field *code; /* of a VMGEXIT: what it is for; of a cause: which */
 	/* Of an interrupt: the number of the vCPU that gets it; NULL: none. level 0: it is over. */
 	const struct trace_field *target, *level;
 	/* Of a switch: the thread before, its state, the next thread. Of a waking: the thread. */

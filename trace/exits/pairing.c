@@ -163,6 +163,18 @@ static RARE void on_vmgexit(struct pairing *pairing, struct recorded_thread *thr
 	change_exit(pairing, thread, &key);
 }
 
+static RARE void on_cause(struct pairing *pairing, struct recorded_thread *thread,
+			  const struct meaning *meaning, const struct trace_event *event)
+{
+	struct exit_key key;
+
+	if (!has_plain_exit(thread->state))
+		return;
+	key = thread->state->spans[EXITS_VMEXIT].count->key;
+	key.a = trace_field_number(meaning->code, event);
+	change_exit(pairing, thread, &key);
+}
+
 /* Keeps the exit that the entry ends if it took longer than the threshold. */
 static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
@@ -431,6 +443,8 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 		on_kvm_run(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_VMGEXIT)
 		on_vmgexit(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_CAUSE)
+		on_cause(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_WAKEUP)
 		on_wakeup(pairing, thread->state, meaning, event);
 	else if (meaning->kind == MEANING_POLL_LIMIT)

@@ -1002,6 +1002,50 @@ static void losses_before_a_wait_ends(void **state)
 	end(&world);
 }
 
+/* LoongArch's kvm_exit says that an instruction was not allowed, the event after it which one. */
+static void causes_of_an_exit(void **state)
+{
+	static const char *const of_loongarch[] = {
+		"name: kvm_exit\nID: 100\n" COMMON_FIELDS
+		"\tfield:unsigned int reason;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%d\", REC->reason\n",
+		"name: kvm_enter\nID: 101\n" COMMON_FIELDS "\nprint fmt: \"\"\n",
+		"name: kvm_exit_idle\nID: 102\n" COMMON_FIELDS
+		"\tfield:unsigned int reason;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%d\", REC->reason\n",
+	};
+	static const struct {
+		uint64_t time;
+		uint32_t id, reason;
+	} events[] = { { 1000, 100, 22 }, { 1100, 102, 64 }, { 9000, 101, 0 },
+		       { 9500, 100, 23 }, { 9600, 101, 0 } };
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		put_common(&world.event, events[i].id, 77);
+		if (events[i].id != 101)
+			put_u32(&world.event, events[i].reason);
+		add(&world, 0, events[i].time);
+	}
+	world_uname = "Linux alpha 6.18.0 loongarch64";
+	put_dat6(&file, world.rings, 2, of_loongarch, ARRAY_SIZE(of_loongarch), "[local]");
+	world_uname = "Linux alpha 6.1.0 x86_64";
+	bytes_release(&world.event);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	open_file(&world, path, 1);
+	look(&world, &view_exits);
+	assert_int_equal(cell(&world, "IDLE", "total")->count, 1);
+	assert_int_equal(cell(&world, "Hypercall", "total")->count, 1);
+	look(&world, &view_vcpus);
+	assert_int_equal(item(&world, 1, 0, "time(halt)")->total, 8000);
+	assert_int_equal(item(&world, 1, 0, "time(kvm)")->total, 100);
+	end(&world);
+}
+
 /* ---- many threads */
 
 /* Further threads are counted as one. */
@@ -1753,6 +1797,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(losses_before_a_wait_ends),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
+		cmocka_unit_test(causes_of_an_exit),
 		cmocka_unit_test(any_number_is_a_thread),
 		cmocka_unit_test(more_types_than_are_kept),
 		cmocka_unit_test(time_that_goes_back),
