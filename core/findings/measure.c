@@ -356,7 +356,7 @@ static int compare_by_cpu(const void *a, const void *b)
 static void sort_by_cpu(struct measure *measure)
 {
 	measure->nr_by_cpu = 0;
-	array_grow_unset(&measure->by_cpu, &measure->room_by_cpu, measure->nr);
+	array_grow_unset(&measure->by_cpu, &measure->room_by_cpu, measure->nr + 1);
 	for (size_t i = 0; i < measure->nr; i++) {
 		const struct subject *subject = &measure->subjects[i];
 

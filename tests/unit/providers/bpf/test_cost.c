@@ -128,6 +128,7 @@ static int tear_down(void **state)
 	sample_release(&world->sample);
 	stats_free(world->stats);
 	fields_free(world->fields);
+	env_release(&world->env);
 	return 0;
 }
 
