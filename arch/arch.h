@@ -62,11 +62,6 @@ struct split {
 	 * The event of the same system that enters the guest again, which ends the exit; or NULL.
 	 */
 	const char *entry_event;
-	/*
-	 * Where a halt goes on with the next KVM_RUN after a signal has ended KVM_RUN: the event of
-	 * the same system that says so, with "load" 1, when KVM_RUN begins. NULL: the halt is over.
-	 */
-	const char *run_event;
 	const struct reason *reasons; /* the table, in order of codes */
 	size_t nr_reasons;
 };

@@ -102,16 +102,17 @@ enum { MMIO_READ_BEGUN, MMIO_READ, MMIO_WRITE };
 #define EXITS_FIRST_ARGUMENT EXITS_IOPORT
 
 /* Codes of EXITS_USERSPACE where KVM_RUN failed, and the reason has no meaning. */
-#define EXITS_RESTART 0x500 /* -EINTR */
+#define EXITS_RESTART 0x500 /* a signal: -EINTR, as a rule with the reason KVM_EXIT_INTR */
 #define EXITS_ERROR 0x501
 
 #define EXITS_USER_HLT 5 /* KVM_EXIT_HLT: user space halts the vCPU */
+#define EXITS_USER_INTR 10 /* KVM_EXIT_INTR */
 
 /* The code of an exit to user space: its reason, or a failure of KVM_RUN (error < 0). */
 static inline __u64 exits_user_code(__u64 reason, int error)
 {
 	if (error >= 0)
-		return reason;
+		return reason == EXITS_USER_INTR ? EXITS_RESTART : reason;
 	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
 }
 

@@ -307,7 +307,8 @@ static void say_ended(struct exits_run *run, const struct guests *guests)
 	bool has_ended = chosen->choice.word[0] && chosen->nr && !chosen_is_there(chosen, guests);
 
 	if (has_ended && !run->has_said_end && !run->run.options->command)
-		fprintf(stderr, "kvmtop: %s has ended; a guest that gets the name is counted, too\n",
+		fprintf(stderr,
+			"kvmtop: %s has ended; a guest that gets the name is counted, too\n",
 			chosen->choice.word);
 	run->has_said_end = has_ended;
 }

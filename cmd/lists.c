@@ -119,7 +119,7 @@ void list_fields(const struct fields *fields, list_name *print)
 
 		/* No view shows these. */
 		if (field->use != USE_TIME && field->use != USE_CPU && field->use != USE_HOST &&
-		    !field->is_abandoned)
+		    field->use != USE_EXIT_PART && !field->is_abandoned)
 			names[nr++] = field->listed;
 	}
 	qsort(names, nr, sizeof(*names), compare_names);

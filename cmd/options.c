@@ -86,8 +86,8 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *er
 }
 
 /*
- * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has more than 10 GHz. Numbers in
- * MHz alone stay as they are written, too, for ACRN's table.
+ * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has more than 10 GHz. Numbers
+ * in MHz alone stay as they are written, too, for ACRN's table.
  */
 static int take_frequency(const char *text, struct options *options, struct error *error)
 {

@@ -187,9 +187,7 @@ int query_of_options(const struct options *options, struct query *query,
 	if (err)
 		return err;
 	query->filter = parts->filter;
-	/* An interval of a stream of findings has too few samples; `kvmtop why` has seconds. */
-	if (query->type != &view_why || options->mode == MODE_SCREEN)
-		query->stack_hz = STACKS_HZ;
+	query->stack_hz = STACKS_HZ;
 	query->has_guest_code = options->guest_symbols || options->nr_kallsyms;
 	query->longer_ns = LONG_EXITS_DEFAULT_NS;
 	query->has_arguments = true;

@@ -13,6 +13,7 @@
 #include "lib/text.h"
 #include "cmd/command.h"
 #include "cmd/top.h"
+#include "core/views/fill.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 
@@ -228,6 +229,18 @@ static int check_clock(const struct source_reading *reading, const struct view_t
 		info->path);
 }
 
+/* Whether the view has times, and no note that they include waiting. */
+static bool includes_waits(const struct report *report)
+{
+	const struct view *view = &report->run.view;
+	bool is_noted = view->note && strcmp(view->note, TIMES_WITH_WAITS) == 0;
+
+	return report->about.has_time && report->about.has_exits && !is_noted &&
+	       !report->reading->recording.pairing.has_switches &&
+	       exits_have_end(report->run.query.event) &&
+	       (view_has(view, COL_TIME) || view_has(view, COL_TOOK) || view_has(view, COL_IN_KVM));
+}
+
 static int make(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
@@ -248,6 +261,7 @@ static int make(struct report *report, struct error *error)
 	monitor_sample(run->monitor);
 	view_build(&run->view, query, monitor_facts(run->monitor));
 	report->about.has_exits = run->view.nr_rows > 0;
+	report->about.has_waits = includes_waits(report);
 	return 0;
 }
 

@@ -167,9 +167,9 @@ void run_close(struct run *run);
 void run_wait_open(const struct run *run);
 
 /*
- * Takes a sample and prints new notices. A guest that has the name of -g since then is added to what
- * the query asks for, unless counts would begin anew. 0, or -errno with error when nothing can be
- * counted.
+ * Takes a sample and prints new notices. A guest that has the name of -g since then is added to
+ * what the query asks for, unless counts would begin anew. 0, or -errno with error when nothing can
+ * be counted.
  */
 int run_sample(struct run *run, struct error *error);
 
@@ -192,8 +192,8 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 /*
  * Samples for the seconds of the options: when all events are open, and nr times after that, the
  * last time also after a signal. Where counts begin anew for another guest and the chosen one has
- * restarted, the query is of the one that has the name now, and a message says so. 0, or -errno with
- * error.
+ * restarted, the query is of the one that has the name now, and a message says so. 0, or -errno
+ * with error.
  */
 int run_seconds(struct run *run, unsigned long nr, struct error *error);
 

@@ -35,8 +35,8 @@ int report_run(const struct options *options);
 /* ---- acrn.c: ACRN's own table of VM exits */
 
 /*
- * ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. mhz_text: how mhz
- * is written; NULL: as a number.
+ * ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. mhz_text: how
+ * mhz is written; NULL: as a number.
  */
 int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
 		const char *csv, FILE *out, struct error *error);

@@ -50,8 +50,6 @@ static int begin(struct run *run, struct error *error)
 			  run->options->interrupts ? &view_interrupts : &view_who;
 	run->query.sort = view_default_sort(run->query.type);
 	run->query.children = run->options->children || run->options->json || run->options->csv;
-	run->query.stack_hz = is_who(run) ? 0 : STACKS_HZ;
-	run->query.has_guest_code = run->options->guest_symbols || run->options->nr_kallsyms;
 	if (!err)
 		err = run_open(run, is_who(run) ? &who : &why, error);
 	if (!err && !is_who(run) && monitor_no_exits(run->monitor))

@@ -152,7 +152,6 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.stats = monitor->stats,
 		.long_exits = config->recording.long_exits,
 		.stacks = stacks_new(),
-		.latest_stacks = is_recorded(monitor) ? NULL : &monitor->sample.stacks,
 		.guests = monitor->guests,
 		.counted = &monitor->want.fields,
 	};

@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/text.h"
 #include "core/facts/stats.h"
+#include "core/provider.h"
 #include "history/file.h"
 #include "history/file_state.h"
 
@@ -236,7 +237,19 @@ static uint32_t part_max(uint32_t use)
 		return FUNCTION_SIDES - 1;
 	if (use == USE_INTERRUPT)
 		return INTERRUPT_PARTS - 1;
+	if (use == USE_EXIT_PART)
+		return EXIT_PARTS - 1;
 	return (use == USE_HOST ? (uint32_t)HOST_PARTS : (uint32_t)TIME_PARTS) - 1;
+}
+
+/* In older files waiting is a part of vCPUs' time that is beside all of it, by the scheduler. */
+static void renew_field(struct field *field)
+{
+	if (field->use != USE_TIME || field->part != TIME_WAIT || field->source != PROVIDER_HOST)
+		return;
+	*field = (struct field){ .name = "thread(waited)", .parent = FIELD_NONE,
+				 .source = PROVIDER_HOST, .use = USE_HOST, .part = HOST_WAITED,
+				 .reason = FIELD_NONE };
 }
 
 static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *ret_id,
@@ -252,7 +265,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	get_text(row, 4, texts->alias, sizeof(texts->alias));
 	if (!get_u32(row, 0, SQL_FIELD_MAX, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
 	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
-	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_INTERRUPT, &use) ||
+	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_EXIT_PART, &use) ||
 	    !get_u32(row, 9, part_max(use), &part) || !get_u32(row, 10, 1, &is_idle) ||
 	    !get_u32(row, 11, 1, &is_extra) || !get_u32(row, 12, UINT8_MAX, &rank) ||
 	    !get_id_or_none(row, 13, &field.reason))
@@ -267,6 +280,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	field.is_idle = is_idle;
 	field.is_extra = is_extra;
 	field.exit_rank = (uint8_t)rank;
+	renew_field(&field);
 	*ret_field = field;
 	return true;
 }

@@ -323,7 +323,9 @@ static int read_run(struct interval *interval, struct stored *at, struct error *
 	return err;
 }
 
-/* Where the clock was set the moments of a time may be in several places: the latest comes first. */
+/*
+ * Where the clock was set the moments of a time may be in several places: the latest comes first.
+ */
 int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *error)
 {
 	struct reader *reader = interval->reader;

@@ -48,8 +48,8 @@ const char *pattern_text(const struct pattern *pattern);
 long pattern_match(const struct pattern *pattern, const char *subject);
 
 /*
- * Whether all matches so far were finished: -EINVAL with error where one ran into PCRE2's limits, so
- * that it is not known what the pattern selects.
+ * Whether all matches so far were finished: -EINVAL with error where one ran into PCRE2's limits,
+ * so that it is not known what the pattern selects.
  */
 int pattern_check(const struct pattern *pattern, struct error *error);
 

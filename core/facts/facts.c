@@ -245,12 +245,3 @@ struct own_cost facts_cost(const struct facts *facts)
 		cost.exit_ns = (own_ns + nr / 2) / nr;
 	return cost;
 }
-
-void halt_reason_look(struct halt_reason *halt, const struct field *field,
-		      const struct stats_item *stat)
-{
-	if (!field->is_idle || field->exit_rank != 1 || !stat->timing ||
-	    (halt->is_known && stat->timing->total_ns <= halt->ns))
-		return;
-	*halt = (struct halt_reason){ true, stat->key.field, stat->timing->total_ns };
-}

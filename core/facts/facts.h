@@ -62,8 +62,6 @@ struct facts {
 	const struct stats *stats;
 	const struct long_exits *long_exits; /* the latest: of stats, or of a recording */
 	struct stacks *stacks; /* the dictionary of stats->stacks; NULL: none are sampled */
-	/* Of the latest interval, as deltas are; NULL: stats->stacks are of it alone. */
-	const struct stack_sums *latest_stacks;
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };
@@ -117,19 +115,5 @@ bool exits_are_untimed(const struct facts *facts);
 
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
-
-/*
- * The reason of the halts that KVM polls in, HLT or WFx. A host has one; MWAIT and the like mean
- * idle, too, but return to the guest at once. Zero-initialised is none yet.
- */
-struct halt_reason {
-	bool is_known;
-	uint32_t field;
-	uint64_t ns; /* the longest time of one vCPU */
-};
-
-/* Looks at one more key. */
-void halt_reason_look(struct halt_reason *halt, const struct field *field,
-		      const struct stats_item *stat);
 
 #endif

@@ -24,7 +24,7 @@ enum field_kind {
 /*
  * What a field counts; each view shows its own kinds. All kinds but USE_EVENT and USE_HOST come
  * from the provider "exits", with a key for each guest and vCPU; the rows of a parent have the sums
- * of its children. TIME_WAIT comes from the provider "host".
+ * of its children.
  */
 enum field_use {
 	/* How often an event happened; the children are the reasons. See EVENT_PART(). */
@@ -33,7 +33,7 @@ enum field_use {
 	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
 	 * exits to user space, timed from the return to user space on. The children are the
 	 * reasons: "vmexit(HLT)". An exit is counted when it begins; the time has unfinished exits
-	 * up to now.
+	 * up to now. It is without waiting for a CPU, where waits are measured.
 	 */
 	USE_EXIT,
 	/*
@@ -70,6 +70,11 @@ enum field_use {
 	 * of enum interrupt_part. The same provider.
 	 */
 	USE_INTERRUPT,
+	/*
+	 * "vmexit_blocked" and the like: ns of exits, by enum exit_part. Only the children have
+	 * rows: "vmexit_blocked(npf)", of the reason in `reason`.
+	 */
+	USE_EXIT_PART,
 };
 
 /*
@@ -98,28 +103,45 @@ enum event_kind {
 #define EVENT_PART(kind, by_vcpu) ((unsigned int)(kind) << 1 | (by_vcpu))
 
 /*
- * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
- * the whole beside these four: the vCPU could run, but had no CPU. POLL is a part of HALT: KVM's
- * halt polling kept the CPU busy; the rest of HALT is sleep. L2 is a part of GUEST: a guest of the
- * guest ran. Histories have these numbers.
+ * Where a vCPU's time goes: each nanosecond is in one of GUEST, KVM, USER, POLL, IDLE, BLOCK and
+ * WAIT, which add up to the whole; a source that does not know one of them leaves it out, and the
+ * others have its time. In the first four the thread is on a CPU: the guest runs, KVM works, the
+ * VMM works, or KVM polls for the end of a halt. IDLE: asleep in a halt, or before the interrupt
+ * that starts the vCPU. BLOCK: asleep, though the guest has work: for a page, a lock, I/O. WAIT: it
+ * could run, but has no CPU. L2 is the part of GUEST in which a guest of the guest ran, BLOCK_USER
+ * the part of BLOCK in the VMM. Histories have these numbers.
  */
 enum time_part {
 	TIME_WHOLE,
 	TIME_GUEST,
 	TIME_KVM,
 	TIME_USER,
-	TIME_HALT,
+	TIME_IDLE,
 	TIME_WAIT,
 	TIME_POLL,
 	TIME_L2,
+	TIME_BLOCK,
+	TIME_BLOCK_USER,
 	TIME_PARTS
 };
 
 /* Whether the part is one of the parts that add up to the whole. */
 static inline bool time_adds_up(enum time_part part)
 {
-	return part >= TIME_GUEST && part <= TIME_HALT;
+	return part != TIME_WHOLE && part != TIME_L2 && part != TIME_BLOCK_USER;
 }
+
+/*
+ * Of the time of exits: asleep though the guest had work; asleep in a halt; polling in a halt. And
+ * beside it: waiting for a CPU. Histories have these numbers.
+ */
+enum exit_part {
+	EXIT_WAITED,
+	EXIT_BLOCKED,
+	EXIT_IDLE,
+	EXIT_POLLED,
+	EXIT_PARTS
+};
 
 /*
  * All waits of a vCPU; waits that began in the guest, and in the guest's kernel; and the kinds of
@@ -183,7 +205,7 @@ enum interrupt_part {
 	PART(AFFINITY, "thread(affinity)", FIELD_GAUGE, true) \
 	/* how often it went to another CPU, */ \
 	PART(MIGRATIONS, "thread(migrations)", FIELD_COUNTER, true) \
-	/* ns that a quota kept it from running; they are in TIME_WAIT, too. */ \
+	/* ns that a quota kept it from running; they are in WAITED, too. */ \
 	PART(THROTTLED, "thread(throttled)", FIELD_COUNTER, true) \
 	/* Of a guest: ns on a CPU of its VMM's other threads, and vhost's; by their names. */ \
 	PART(THREAD, "vmm", FIELD_COUNTER, true) \
@@ -211,7 +233,9 @@ enum interrupt_part {
 	/* Of a guest: thousandths of its memory that the host has swapped out. */ \
 	PART(SWAPPED, "memory(swapped)", FIELD_GAUGE, false) \
 	/* Of neither guest nor CPU: whether the host gives huge pages, 0 or 1. */ \
-	PART(HUGE, "memory(huge_pages)", FIELD_GAUGE, false)
+	PART(HUGE, "memory(huge_pages)", FIELD_GAUGE, false) \
+	/* Of a vCPU's thread: ns that it waited for a CPU, by the scheduler. */ \
+	PART(WAITED, "thread(waited)", FIELD_COUNTER, true)
 
 #define HOST_NUMBER(part, ...) HOST_##part,
 
@@ -249,7 +273,7 @@ struct field {
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
-	/* USE_ARGUMENT: of its exits; USE_CODE, USE_INTERRUPT: see there; FIELD_NONE: not known */
+	/* USE_ARGUMENT: of its exits; USE_CODE, USE_INTERRUPT, USE_EXIT_PART: see there */
 	uint32_t reason;
 	bool has_children;
 	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
@@ -267,6 +291,12 @@ static inline enum event_kind field_event(const struct field *field)
 static inline uint64_t event_pages_kib(enum event_kind kind, uint64_t pages)
 {
 	return kind < EVENT_PAGES_4K ? 0 : (pages << 2) << 9 * (kind - EVENT_PAGES_4K);
+}
+
+/* Whether it is about exits, or about a part of their time. */
+static inline bool field_is_of_exits(const struct field *field)
+{
+	return field->use == USE_EXIT || field->use == USE_EXIT_PART;
 }
 
 static inline bool field_is_by_vcpu(const struct field *field)

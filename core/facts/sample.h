@@ -58,11 +58,11 @@ struct long_exit {
 	uint64_t number; /* counts from 1 in stats; 0: not there yet */
 	/* When it ended, in ns: CLOCK_REALTIME; of a recording, since its first event. */
 	uint64_t end_ns;
-	uint64_t took_ns;
+	uint64_t took_ns; /* without waited_ns, if that is known */
 	/* Parts of took_ns: */
 	uint64_t user_ns; /* from its first exit to user space on; 0: it had none */
 	uint64_t polled_ns; /* KVM polled, in a halt; 0: it did not, or that is not known */
-	uint64_t waited_ns; /* its thread waited for a CPU; valid if knows_wait */
+	uint64_t waited_ns; /* beside it: its thread waited for a CPU; valid if knows_wait */
 	uint64_t pc;	  /* where the guest was left, or goes on (Intel); 0: not known */
 	char symbol[LONG_EXITS_SYMBOL]; /* the same with the function's name; "": not known */
 	uint32_t guest;	  /* struct guest's id; GUEST_NONE: not known */

@@ -4,6 +4,7 @@
  * CPUs, of vCPUs' threads, and of the other threads of a VMM.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "arch/argument.h"
 #include "lib/array.h"
@@ -13,9 +14,17 @@
 
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
-	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
-	[TIME_POLL] = "time(poll)", [TIME_L2] = "time(L2)",
+	[TIME_USER] = "time(user)", [TIME_IDLE] = "time(idle)",	 [TIME_WAIT] = "time(wait)",
+	[TIME_POLL] = "time(poll)", [TIME_L2] = "time(L2)",	 [TIME_BLOCK] = "time(block)",
+	[TIME_BLOCK_USER] = "time(block_user)",
 };
+
+const char *exit_part_name(enum exit_part part)
+{
+	static const char *const names[EXIT_PARTS] = { "waited", "blocked", "idle", "polled" };
+
+	return names[part];
+}
 
 const char *exit_fields_part(enum time_part part)
 {
@@ -74,6 +83,7 @@ void exit_fields_add(struct fields *dictionary, uint32_t source, const struct ex
 						   .exit_rank = (uint8_t)(i + 1),
 						   .is_abandoned = events->lacks[i] });
 	add_times(&fields, parts);
+	memset(fields.exit_parts, 0xff, sizeof(fields.exit_parts));
 	fields.cpu = add_field(&fields, &(struct field){ .name = "cpu", .parent = FIELD_NONE,
 							 .use = USE_CPU, .kind = FIELD_GAUGE });
 	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS; i++)
@@ -118,7 +128,7 @@ uint32_t exit_fields_argument(const struct exit_fields *fields, enum exit_kind k
 const char *exit_fields_failure(uint64_t code)
 {
 	if (code == EXITS_RESTART)
-		return "restart";
+		return "INTR";
 	return code == EXITS_ERROR ? "error" : NULL;
 }
 
@@ -132,44 +142,82 @@ static uint64_t lower(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+uint32_t exit_fields_exit_part(struct exit_fields *fields, enum exit_kind kind,
+			       uint32_t reason_field, enum exit_part part)
+{
+	const char *label = fields_get(fields->fields, reason_field)->label;
+	uint32_t *parent = &fields->exit_parts[kind][part];
+	char of[64], name[NAME_SIZE];
+
+	snprintf(of, sizeof(of), "%s_%s", exit_kind_name(kind), exit_part_name(part));
+	if (*parent == FIELD_NONE)
+		*parent = add_field(fields, &(struct field){ .name = of, .parent = FIELD_NONE,
+							     .use = USE_EXIT_PART, .part = part,
+							     .reason = fields->parents[kind] });
+	snprintf(name, sizeof(name), "%s(%s)", of, label);
+	return add_field(fields, &(struct field){ .name = name, .label = label,
+						  .parent = *parent, .use = USE_EXIT_PART,
+						  .part = part, .reason = reason_field });
+}
+
+/* Takes a part of what is left. */
+static uint64_t take(uint64_t *left, uint64_t part)
+{
+	part = lower(part, *left);
+	*left -= part;
+	return part;
+}
+
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
 {
-	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
-	uint64_t halt = lower(less(time->idle_ns[EXITS_VMEXIT], time->halt_user_ns), out);
-	uint64_t user = less(time->ns[EXITS_USERSPACE], time->idle_ns[EXITS_USERSPACE]);
+	const uint64_t *ns = time->ns, *idle = time->idle_ns, *blocked = time->blocked_ns;
+	uint64_t left = whole_ns, worked;
 
-	user = lower(user, out - halt);
 	ret_parts[TIME_WHOLE] = whole_ns;
-	ret_parts[TIME_GUEST] = whole_ns - out;
-	ret_parts[TIME_L2] = lower(time->nested_ns, whole_ns - out);
-	ret_parts[TIME_HALT] = halt;
-	ret_parts[TIME_POLL] = lower(time->polled_ns, halt);
-	ret_parts[TIME_USER] = user;
-	ret_parts[TIME_KVM] = out - halt - user;
+	ret_parts[TIME_WAIT] = take(&left, time->waited_ns);
+	ret_parts[TIME_IDLE] = take(&left, idle[EXITS_VMEXIT] + time->idle_out_ns);
+	ret_parts[TIME_BLOCK] = take(&left, blocked[EXITS_VMEXIT]);
+	ret_parts[TIME_BLOCK_USER] = lower(blocked[EXITS_USERSPACE], ret_parts[TIME_BLOCK]);
+	ret_parts[TIME_POLL] = take(&left, lower(time->polled_ns, less(ns[EXITS_VMEXIT],
+								       idle[EXITS_VMEXIT])));
+	worked = less(ns[EXITS_VMEXIT], idle[EXITS_VMEXIT] + blocked[EXITS_VMEXIT] +
+					ret_parts[TIME_POLL]);
+	ret_parts[TIME_USER] =
+		take(&left, lower(worked, less(ns[EXITS_USERSPACE],
+					       idle[EXITS_USERSPACE] + blocked[EXITS_USERSPACE])));
+	ret_parts[TIME_KVM] = take(&left, less(worked, ret_parts[TIME_USER]));
+	ret_parts[TIME_GUEST] = left;
+	ret_parts[TIME_L2] = lower(time->nested_ns, left);
+}
+
+/* A part grows no more than the part that it is of. */
+static void keep_within(const uint64_t *earlier, uint64_t *parts, enum time_part part,
+			enum time_part of)
+{
+	parts[part] = lower(parts[part], earlier[part] + parts[of] - earlier[of]);
 }
 
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
 {
-	static const enum time_part split[] = { TIME_GUEST, TIME_HALT, TIME_KVM, TIME_USER };
-	uint64_t excess = 0;
+	static const enum time_part split[] = { TIME_GUEST, TIME_IDLE, TIME_POLL, TIME_KVM,
+						TIME_USER, TIME_BLOCK, TIME_WAIT };
+	uint64_t sum = 0, excess;
 
 	for (int i = 0; i < TIME_PARTS; i++) {
-		if (i != TIME_WAIT && parts[i] < earlier[i])
+		if (parts[i] < earlier[i])
 			parts[i] = earlier[i];
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(split); i++)
-		excess += parts[split[i]];
-	excess = less(excess, parts[TIME_WHOLE]);
+		sum += parts[split[i]];
+	excess = less(sum, parts[TIME_WHOLE]);
 	for (size_t i = 0; i < ARRAY_SIZE(split) && excess; i++) {
 		uint64_t cut = lower(excess, parts[split[i]] - earlier[split[i]]);
 
 		parts[split[i]] -= cut;
 		excess -= cut;
 	}
-	parts[TIME_POLL] = lower(parts[TIME_POLL], earlier[TIME_POLL] + parts[TIME_HALT] -
-						    earlier[TIME_HALT]);
-	parts[TIME_L2] = lower(parts[TIME_L2],
-			       earlier[TIME_L2] + parts[TIME_GUEST] - earlier[TIME_GUEST]);
+	keep_within(earlier, parts, TIME_L2, TIME_GUEST);
+	keep_within(earlier, parts, TIME_BLOCK_USER, TIME_BLOCK);
 }
 
 /* ---- the host's numbers */
@@ -190,20 +238,10 @@ uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum h
 					   .use = USE_HOST, .part = part });
 }
 
-uint32_t host_fields_add_wait(struct fields *dictionary, uint32_t source)
-{
-	return fields_add(dictionary,
-			  &(struct field){ .name = exit_fields_part(TIME_WAIT), .label = "wait",
-					   .parent = fields_find(dictionary,
-								 exit_fields_part(TIME_WHOLE)),
-					   .source = source, .use = USE_TIME, .part = TIME_WAIT });
-}
-
 void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
 {
 	struct host_fields fields = { .fields = dictionary, .source = source };
 
-	fields.wait = host_fields_add_wait(dictionary, source);
 	for (unsigned int i = 0; i < HOST_PARTS; i++)
 		fields.parts[i] =
 			parts[i].is_everywhere ?

@@ -20,8 +20,12 @@ struct exit_fields {
 	uint32_t source; /* the provider's number */
 	uint32_t parents[EXITS_KINDS]; /* "vmexit", "userspace", "ioport" ... */
 	uint32_t times[TIME_PARTS]; /* FIELD_NONE: not measured */
+	uint32_t exit_parts[EXITS_REASONS][EXIT_PARTS]; /* "vmexit_blocked"; FIELD_NONE: none yet */
 	uint32_t cpu;
 };
+
+/* The parts that are known where it is known when a vCPU's thread has a CPU. */
+#define EXIT_FIELDS_AWAY (1U << TIME_WAIT | 1U << TIME_BLOCK | 1U << TIME_BLOCK_USER)
 
 /* All but TIME_L2, which only hosts with guests in guests have. */
 #define EXIT_FIELDS_PARTS (((1U << TIME_PARTS) - 1) & ~(1U << TIME_L2))
@@ -62,36 +66,41 @@ uint32_t exit_fields_reason(const struct exit_fields *fields, enum exit_kind kin
 uint32_t exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
 			      const char *reason, uint32_t reason_field, const char *label);
 
+const char *exit_part_name(enum exit_part part); /* "blocked" */
+
+/* "vmexit_blocked(npf)", of the reason "vmexit(npf)". */
+uint32_t exit_fields_exit_part(struct exit_fields *fields, enum exit_kind kind,
+			       uint32_t reason_field, enum exit_part part);
+
 /*
- * The name of a failure among the codes of exits_user_code(): "restart", "error"; NULL: the code is
+ * The name of a failure among the codes of exits_user_code(): "INTR", "error"; NULL: the code is
  * a reason.
  */
 const char *exit_fields_failure(uint64_t code);
 
-/* The time of a vCPU's exits in ns: of all exits, and of the idle ones; by enum exit_kind. */
+/*
+ * The time of a vCPU's exits in ns, and parts of it; by enum exit_kind: of VM exits, and of it what
+ * user space had.
+ */
 struct exits_time {
-	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
-	uint64_t polled_ns; /* of the idle time, see TIME_POLL */
+	uint64_t ns[EXITS_REASONS]; /* of all, without waiting where that is known */
+	uint64_t idle_ns[EXITS_REASONS], blocked_ns[EXITS_REASONS];
+	uint64_t polled_ns; /* of VM exits */
+	uint64_t waited_ns, idle_out_ns; /* beside the time of VM exits; idle_out_ns: asleep */
 	uint64_t nested_ns; /* see TIME_L2 */
-	uint64_t halt_user_ns; /* of the idle time: what user space had without being idle */
 };
 
 /*
- * Splits the whole time of a vCPU into parts; ret_parts[TIME_WAIT] is not written.
- *
- * The time outside the guest is the time of the exits. The time of an exit is user space's as far
- * as user space had the vCPU, and halt or KVM's for the rest. Guest, KVM, user space and halt add
- * up to the whole. Polling is at most the halt, and L2 at most the guest.
+ * Splits the whole time of a vCPU into parts. The time outside the guest is the time of VM exits,
+ * with what lies beside it. All parts that add up, see enum time_part, do so to the nanosecond.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 
 /*
  * Keeps each part from going below its earlier value, as it may if a thread was read while it
- * changed. Where one part is raised, others are lowered, so that they still add up to the whole.
- *
- * Polling grows no more than halts do, and L2 no more than the guest: KVM says what a halt polled
- * when the halt ends, and most of it may have been in earlier samples; what is too much now is
- * added later. TIME_WAIT is left as it is.
+ * changed; if a sleeper turns out to have been woken, and to wait; or if KVM says what it polled
+ * when the halt ends, most of which was in earlier samples. Where one part is raised, others are
+ * lowered, so that they still add up to the whole: what is too much now is added later.
  */
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
 
@@ -105,7 +114,6 @@ struct host_fields {
 	struct fields *fields;
 	uint32_t source; /* the provider's number */
 	uint32_t parts[HOST_PARTS]; /* FIELD_NONE: not on this machine */
-	uint32_t wait; /* USE_TIME, TIME_WAIT */
 };
 
 /* Adds the fields that every machine has. */
@@ -117,9 +125,8 @@ void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fie
  */
 void host_fields_add_memory(struct host_fields *fields, enum host_part part);
 
-/* Adds one part, of any machine or of a host among others; or TIME_WAIT. */
+/* Adds one part, of any machine or of a host among others. */
 uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part);
-uint32_t host_fields_add_wait(struct fields *dictionary, uint32_t source);
 
 /* Adds a child, "finding(cpu_wait)". */
 uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name);

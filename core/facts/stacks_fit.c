@@ -83,13 +83,18 @@ static int64_t growth_of(const struct fit *fit, const struct row *row)
 
 /*
  * Whether the row has the time of a reason, or of no exit. User space's part of exits is in their
- * time, except where KVM traces no exits: then samples have its reasons.
+ * time, except where KVM traces no exits: then samples have its reasons. What exits waited for a
+ * CPU is beside their time: threads are off the CPU in both.
  */
 static bool has_time(struct fit *fit, const struct row *row, uint32_t vmexit, struct key *ret_key)
 {
 	const struct field *field = fields_get(fit->fields, row->key.field);
 
 	*ret_key = row->key;
+	if (field->use == USE_EXIT_PART && field->part == EXIT_WAITED) {
+		ret_key->field = field->reason;
+		return fields_get(fit->fields, field->reason)->parent == vmexit;
+	}
 	if (field->use == USE_TIME && field->part == TIME_GUEST) {
 		ret_key->field = FIELD_NONE;
 		return true;
@@ -111,7 +116,8 @@ static void add_times(struct fit *fit)
 		if (!has_time(fit, &fit->sample->rows[i], vmexit, &key))
 			continue;
 		spent = get(fit, &key);
-		spent->is_measured = true;
+		spent->is_measured |= key.field == fit->sample->rows[i].key.field ||
+				      key.field == FIELD_NONE;
 		stack_ns_add(&spent->ns, growth_of(fit, &fit->sample->rows[i]));
 	}
 }

@@ -160,8 +160,8 @@ static bool is_late(const struct stats *stats, const struct fields *fields, cons
 
 /*
  * A counter's first value. It is a total only if the counter began at 0; then all of it is of this
- * interval, as its rate is, also if it began late in it: a rate is a delta by the interval's length,
- * in each row and each sum.
+ * interval, as its rate is, also if it began late in it: a rate is a delta by the interval's
+ * length, in each row and each sum.
  */
 static void stat_begin(const struct stats *stats, const struct fields *fields,
 		       struct stats_item *stat, const struct row *row, uint64_t elapsed_ns)
@@ -314,7 +314,7 @@ static void stats_retire(struct stats *stats, const struct fields *fields, size_
  */
 static bool has_last_value(const struct field *field)
 {
-	return field->use != USE_HOST && !(field->use == USE_TIME && field->part == TIME_WAIT);
+	return field->use != USE_HOST;
 }
 
 /* The counter is gone. A counter that comes back begins at 0, and its total goes on. */

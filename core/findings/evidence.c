@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of a finding's evidence. */
+/* The words of a finding's evidence, and of its remedy. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
@@ -12,17 +13,47 @@
 
 #define NEIGHBOURS_MAX 4 /* how many the evidence names */
 
+static void add_to(char *text, size_t size, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+static void add_to(char *text, size_t size, const char *format, va_list args)
+{
+	size_t len = strlen(text);
+
+	vsnprintf(text + len, size - len, format, args);
+}
+
 static void add_words(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 static void add_words(struct finding *finding, const char *format, ...)
 {
-	size_t len = strlen(finding->evidence);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(finding->evidence + len, sizeof(finding->evidence) - len, format, args);
+	add_to(finding->evidence, sizeof(finding->evidence), format, args);
 	va_end(args);
+}
+
+static void add_remedy(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_remedy(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_to(finding->remedy, sizeof(finding->remedy), format, args);
+	va_end(args);
+}
+
+/* Whether several guests that run have the name. */
+static bool is_shared(const struct measure *measure, const char *name)
+{
+	size_t at = array_count_first(measure->nr_names, i, strcmp(measure->names[i], name) < 0);
+
+	return at + 1 < measure->nr_names && strcmp(measure->names[at], name) == 0 &&
+	       strcmp(measure->names[at + 1], name) == 0;
 }
 
 static void add_value(struct finding *finding, double value, double threshold)
@@ -44,11 +75,6 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
 			  threshold * 100);
 		break;
-	case MEASURE_CODE:
-		add_words(finding, "%.1f %% of %s (a finding from %g %% on)", value * 100,
-			  finding->rule->code.words ? "the time of these exits" : "its exits",
-			  threshold * 100);
-		break;
 	case MEASURE_OPEN:
 		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
 		break;
@@ -62,17 +88,6 @@ static void add_value(struct finding *finding, double value, double threshold)
 	}
 }
 
-/* "; most in tomoyo_file_ioctl" */
-static void add_function(const struct measure *measure, struct finding *finding,
-			 const struct rule_counts *counts)
-{
-	const char *function = measure_function(measure, counts);
-
-	if (function)
-		add_words(finding, "; %s%s", finding->rule->code.words ? "most in " : "",
-			  function);
-}
-
 /* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
 static void add_top(const struct measure *measure, struct finding *finding,
 		    const struct rule_counts *counts)
@@ -83,6 +98,8 @@ static void add_top(const struct measure *measure, struct finding *finding,
 	if (finding->field == FIELD_NONE)
 		return;
 	field = fields_get(fields, finding->field);
+	if (field->use == USE_EVENT || field->use == USE_TIME)
+		return;
 	if (field->use == USE_HOST) { /* a quota, or that it cannot be read; or a thread */
 		if (field->part == HOST_QUOTA || field->part == HOST_THREAD)
 			add_words(finding, "; %s", field->label);
@@ -92,7 +109,7 @@ static void add_top(const struct measure *measure, struct finding *finding,
 		reason = fields_get(fields, field->reason);
 	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
 		  field->label);
-	if (counts->top_per_s > 0)
+	if (counts->top_per_s > 0 && field->use != USE_EXIT_PART)
 		add_words(finding, " %.0f/s", counts->top_per_s);
 }
 
@@ -116,6 +133,8 @@ static void add_neighbour(const struct measure *measure, struct finding *finding
 
 	if (other->key.guest == subject->key.guest)
 		add_words(finding, "its own ");
+	else if (guest && is_shared(measure, guest->name))
+		add_words(finding, "%s (%d) ", guest->name, (int)guest->pid);
 	else if (guest)
 		add_words(finding, "%s ", guest->name);
 	add_words(finding, "vCPU %d", (int)other->key.vcpu);
@@ -200,6 +219,19 @@ static uint64_t waited_ns(const struct measure *measure, const struct subject *s
 	return ns;
 }
 
+/* With the pid where guests share the name: "waits(guest 5000 web1 vCPU 0)" is the field's name. */
+static void name_culprit(const struct measure *measure, char *buf, size_t size,
+			 const struct field *field)
+{
+	const char *pid = strchr(field->name, ' ');
+	size_t len;
+
+	wait_name_culprit(buf, size, field);
+	len = strlen(buf);
+	if (field->part != WAIT_OWN && field->alias && pid && is_shared(measure, field->alias))
+		snprintf(buf + len, size - len, " (%d)", (int)strtol(pid, NULL, 10));
+}
+
 /* What had the CPU while the vCPU waited, by its share of the waits. False: it is not known. */
 static bool add_culprits(const struct measure *measure, struct finding *finding,
 			 const struct subject *subject)
@@ -208,14 +240,14 @@ static bool add_culprits(const struct measure *measure, struct finding *finding,
 	uint64_t all_ns = waited_ns(measure, subject);
 
 	for (size_t nr = 0; nr < NEIGHBOURS_MAX; nr++) {
-		char name[GUEST_NAME_SIZE + 32];
+		char name[GUEST_NAME_SIZE + 48];
 		const struct field *field;
 
 		item = find_culprit(measure, subject, item);
 		if (!item || (nr && item->timing->delta_ns < all_ns / 100))
 			break;
 		field = fields_get(measure->facts->fields, item->key.field);
-		wait_name_culprit(name, sizeof(name), field);
+		name_culprit(measure, name, sizeof(name), field);
 		add_words(finding, "%s%s%s (%.0f %%)", nr ? ", " : "; who had the CPU: ",
 			  field->part == WAIT_OWN ? "its own " : "", name,
 			  (double)item->timing->delta_ns * 100 / (double)all_ns);
@@ -248,22 +280,167 @@ static void add_own(struct finding *finding, const struct rule_counts *counts)
 void finding_describe(const struct measure *measure, struct finding *finding,
 		      const struct worst_subject *worst)
 {
+	const struct guest *guest = guests_find(measure->facts->guests, finding->guest);
 	size_t i = rule_index(finding->rule);
 
+	if (guest && is_shared(measure, guest->name))
+		add_words(finding, "process %d%s", (int)guest->pid,
+			  finding->vcpu >= 0 ? ", " : ": ");
 	if (finding->vcpu >= 0)
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
+	else if (finding->rule->is_of_all)
+		add_words(finding, "all vCPUs, out of KVM_RUN and asleep: ");
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
-	add_function(measure, finding, measure_counts(measure, worst->subject, i));
 	if (finding->rule->measure == MEASURE_OPEN)
 		add_open(measure, finding, measure_counts(measure, worst->subject, i));
 	else if (finding->rule->names_cpu)
 		add_cpu(measure, finding, worst->subject);
 	else if (finding->rule->is_own)
 		add_own(finding, measure_counts(measure, worst->subject, i));
-	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
+	else if (!finding->rule->is_of_all)
 		add_top(measure, finding, measure_counts(measure, worst->subject, i));
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
 		add_words(finding, "; " HOST_QUOTA_HIDDEN);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
 		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
+}
+
+/* ---- the remedy */
+
+/* How to keep it off a vCPU's CPU, by enum wait_part. */
+static const char *const keep_off[WAIT_PARTS] = {
+	[WAIT_OWN] = "pin the guest's vCPUs to CPUs of their own (libvirt: vcpupin), or give the "
+		     "guest fewer vCPUs",
+	[WAIT_GUEST] = "pin the two to different CPUs (libvirt: vcpupin), or run fewer vCPUs on "
+		       "this host",
+	[WAIT_VMM] = "give the VMM's other threads CPUs of their own (libvirt: emulatorpin, "
+		     "iothreadpin)",
+	[WAIT_VHOST] = "give these threads CPUs of their own (libvirt: emulatorpin; taskset)",
+	[WAIT_KERNEL] = "leave this CPU out of /sys/devices/virtual/workqueue/cpumask (kworker), "
+			"or move what makes the kernel work there",
+	[WAIT_PROCESS] = "taskset, systemd's AllowedCPUs=, or a lower weight (CPUWeight=, nice)",
+	[WAIT_IRQ] = "/proc/irq/NUMBER/smp_affinity_list, or irqbalance",
+	[WAIT_SOFTIRQ] = "move the interrupts that cause it: /proc/irq/NUMBER/smp_affinity_list, "
+			 "the network device's queues",
+};
+
+/* CPUs that do nothing for more than half of the time. */
+static size_t count_idle_cpus(const struct measure *measure)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < measure->nr_busy; i++)
+		nr += measure->busy[i].per_s < 0.5e9;
+	return nr;
+}
+
+/* Against waits for a CPU. False: there is no better advice than the rule's. */
+static bool advise_culprit(const struct measure *measure, struct finding *finding,
+			   const struct subject *subject)
+{
+	const struct stats_item *item = find_culprit(measure, subject, NULL);
+	const struct field *field =
+		item ? fields_get(measure->facts->fields, item->key.field) : NULL;
+	size_t nr_idle = count_idle_cpus(measure);
+	char name[GUEST_NAME_SIZE + 48];
+
+	if (!subject->has_cpu)
+		return false;
+	if (subject->affinity == 1 && nr_idle) {
+		add_remedy(finding, "Let the vCPU use other CPUs than %llu: %zu of them %s idle "
+			   "(libvirt: vcpupin; taskset).", (unsigned long long)subject->cpu,
+			   nr_idle, nr_idle == 1 ? "is" : "are");
+		return true;
+	}
+	if (!field || !keep_off[field->part])
+		return false;
+	name_culprit(measure, name, sizeof(name), field);
+	add_remedy(finding, "Keep %s%s off CPU %llu: %s.", field->part == WAIT_OWN ? "its " : "",
+		   name, (unsigned long long)subject->cpu, keep_off[field->part]);
+	return true;
+}
+
+/* The quota's label is "FILE: 0.5 CPUs". */
+static bool advise_quota(const struct measure *measure, struct finding *finding)
+{
+	const struct field *field = finding->field == FIELD_NONE ? NULL :
+				    fields_get(measure->facts->fields, finding->field);
+	const char *value = field && field->use == USE_HOST && field->part == HOST_QUOTA ?
+				    strrchr(field->label, ':') : NULL;
+
+	if (!value)
+		return false;
+	add_remedy(finding, "Raise the quota in %.*s, which allows%s (libvirt: vcpu_quota; "
+		   "Kubernetes: the CPU limit), or give the guest fewer vCPUs.",
+		   (int)(value - field->label), field->label, value + 1);
+	return true;
+}
+
+/* Whether a shell takes the word as it is. */
+static bool is_plain(const char *word)
+{
+	static const char others[] = "-_.,:@%+/0123456789";
+
+	for (const char *at = word; *at; at++) {
+		bool is_letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+
+		if (!is_letter && (!strchr(others, *at) || (at == word && *at == '-')))
+			return false;
+	}
+	return *word;
+}
+
+/* The text, with numbers for the words PID, the guest's, and TID, its vCPU's, if they are known. */
+static void add_text(const struct measure *measure, struct finding *finding, const char *text)
+{
+	const struct guest *guest = guests_find(measure->facts->guests, finding->guest);
+	const struct vcpu *vcpu = guest_vcpu(guest, finding->vcpu);
+
+	for (const char *id; (id = strstr(text, "ID")); text = id + 2) {
+		bool is_pid = id > text && id[-1] == 'P' && guest && guest->pid > 0;
+		bool is_tid = id > text && id[-1] == 'T' && vcpu && vcpu->tid > 0;
+
+		if (is_pid || is_tid)
+			add_remedy(finding, "%.*s%d", (int)(id - 1 - text), text,
+				   (int)(is_pid ? guest->pid : vcpu->tid));
+		else
+			add_remedy(finding, "%.*s", (int)(id + 2 - text), text);
+	}
+	add_remedy(finding, "%s", text);
+}
+
+/* The command that shows the code, of exits of the reason if it is one of VM exits. */
+static void name_command(const struct measure *measure, struct finding *finding)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct guest *guest = guests_find(measure->facts->guests, finding->guest);
+	const struct field *field =
+		finding->field == FIELD_NONE ? NULL : fields_get(fields, finding->field);
+
+	if (!guest || !finding->rule->where)
+		return;
+	if (field && (field->use == USE_ARGUMENT || field->use == USE_EXIT_PART))
+		field = field->reason == FIELD_NONE ? NULL : fields_get(fields, field->reason);
+	add_remedy(finding, " kvmtop where ");
+	if (is_plain(guest->name) && !is_shared(measure, guest->name))
+		add_remedy(finding, "-g %s", guest->name);
+	else
+		add_remedy(finding, "-p %d", (int)guest->pid);
+	if (field && field->use == USE_EXIT && field->exit_rank == 1 && is_plain(field->label))
+		add_remedy(finding, " -e %s", field->label);
+	add_remedy(finding, "%s shows the code.", finding->rule->where);
+}
+
+void finding_advise(const struct measure *measure, struct finding *finding,
+		    const struct subject *worst)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct field *field =
+		finding->field == FIELD_NONE ? NULL : fields_get(fields, finding->field);
+
+	if (finding->rule->names_neighbours ? !advise_culprit(measure, finding, worst) :
+					      !advise_quota(measure, finding))
+		add_text(measure, finding,
+			 rule_remedy(finding->rule, measure->cpu_maker, fields, field));
+	name_command(measure, finding);
 }

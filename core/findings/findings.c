@@ -18,9 +18,18 @@ static void find_rules(struct findings *findings, const struct fields *fields)
 		findings->nr_rules = 0;
 	findings->fields = fields;
 	array_grow(&findings->rules, &findings->room_rules, nr);
-	for (; findings->nr_rules < nr; findings->nr_rules++)
-		findings->rules[findings->nr_rules] =
-			measure_rules(fields, fields_get(fields, (uint32_t)findings->nr_rules));
+	for (uint32_t i = (uint32_t)findings->nr_rules; i < nr; i++) {
+		const struct field *field = fields_get(fields, i);
+
+		findings->rules[i] = measure_rules(fields, field);
+		if (field->use != USE_EXIT_PART || field->reason >= i)
+			continue;
+		if (field->part == EXIT_BLOCKED)
+			findings->rules[field->reason].blocked = i;
+		if (field->part == EXIT_IDLE)
+			findings->rules[field->reason].idle = i;
+	}
+	findings->nr_rules = nr;
 }
 
 bool findings_can_have(const struct findings *findings, const struct rule *rule)
@@ -82,6 +91,8 @@ static struct worst_subject find_worst(const struct measure *measure,
 			worst.subject = subject;
 		}
 	}
+	if (rule->is_of_all && worst.nr_above < worst.nr_all)
+		worst.subject = NULL;
 	return worst;
 }
 
@@ -100,7 +111,6 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 		      const struct rule *rule, struct findings *findings)
 {
 	struct worst_subject worst = find_worst(measure, of, rule);
-	const struct fields *fields = measure->facts->fields;
 	const struct rule_counts *counts;
 	struct finding *finding;
 	bool has_top;
@@ -114,16 +124,28 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 	*finding = (struct finding){
 		.rule = rule,
 		.guest = worst.subject->key.guest,
-		.vcpu = worst.subject->key.vcpu,
+		.vcpu = rule->is_of_all ? -1 : worst.subject->key.vcpu,
 		.value = worst.value,
 		.field = has_top ? counts->top : FIELD_NONE,
 	};
 	finding->has_cost = measure_cost(worst.subject, counts, &finding->cost);
 	finding->severity = severity_of(measure, finding);
-	finding->remedy = rule_remedy(rule, measure->cpu_maker, fields,
-				      has_top ? fields_get(fields, counts->top) : NULL,
-				      measure_function(measure, counts));
 	finding_describe(measure, finding, &worst);
+	finding_advise(measure, finding, worst.subject);
+}
+
+/* Whether a rule that reports the same finds something. */
+static bool is_said(const struct measure *measure, const struct guest_subjects *of,
+		    const struct rule *rule)
+{
+	const struct rule *other;
+
+	for (size_t i = 0; rule->is_said_by && (other = rule_at(i)); i++) {
+		if (rule_has_word(rule->is_said_by, other->id) &&
+		    find_worst(measure, of, other).subject)
+			return true;
+	}
+	return false;
 }
 
 static void find_guest(const struct measure *measure, const struct guest_subjects *of,
@@ -135,8 +157,7 @@ static void find_guest(const struct measure *measure, const struct guest_subject
 	if (measure->guest != GUEST_ALL && measure->guest != guest)
 		return;
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
-		if (!rule->is_said_by ||
-		    !find_worst(measure, of, rule_by_id(rule->is_said_by)).subject)
+		if (!is_said(measure, of, rule))
 			find_rule(measure, of, rule, findings);
 	}
 }
@@ -207,10 +228,11 @@ static void add_reported(const struct measure *measure, const struct stats_item 
 		.severity = stat->total < SEVERITY_CRITICAL ? (enum severity)stat->total :
 								     SEVERITY_CRITICAL,
 		.field = FIELD_NONE,
-		.remedy = rule_remedy(rule, measure->cpu_maker, fields, NULL, NULL),
 		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
 			    "there",
 	};
+	snprintf(finding->remedy, sizeof(finding->remedy), "%s",
+		 rule_remedy(rule, measure->cpu_maker, fields, NULL));
 }
 
 static void add_all_reported(const struct measure *measure, struct findings *findings)
@@ -347,23 +369,6 @@ size_t findings_count_steady(const struct findings *findings)
 	for (size_t i = 0; i < findings->nr; i++)
 		nr += finding_is_steady(&findings->list[i]);
 	return nr;
-}
-
-/* Whether the time or the number of exits of some kind is the finding. */
-static bool is_of_exits(const struct rule *rule)
-{
-	return (rule->what.use == USE_EXIT || rule->what.use == USE_ARGUMENT) &&
-	       rule->measure != MEASURE_OPEN && !rule->is_own;
-}
-
-bool findings_have_exits(const struct findings *findings)
-{
-	for (size_t i = 0; i < findings->nr; i++) {
-		if (is_of_exits(findings->list[i].rule) &&
-		    finding_is_steady(&findings->list[i]))
-			return true;
-	}
-	return false;
 }
 
 bool findings_has_waits(const struct findings *findings)

@@ -32,8 +32,8 @@ struct finding {
 	double cost; /* the share of the vCPU's time, 0 to 1 */
 	enum severity severity;
 	uint32_t field; /* what counts most; FIELD_NONE: not known */
-	const char *remedy;
 	char evidence[440];
+	char remedy[560];
 	/* Of findings_follow(): how many samples had it, and how many of the latest lack it. */
 	unsigned int nr_found, nr_missing;
 };
@@ -86,9 +86,6 @@ const struct finding *findings_named(const struct findings *findings);
 size_t findings_count_steady(const struct findings *findings);
 /* Whether a steady finding is of vCPUs that wait for a CPU: then what had it is the evidence. */
 bool findings_has_waits(const struct findings *findings);
-
-/* Whether a steady finding is of exits' time or number: then their code may be one, too. */
-bool findings_have_exits(const struct findings *findings);
 
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
 bool findings_need(const struct field *field);

@@ -33,7 +33,7 @@ static bool is_part(const struct rule *rule, const struct fields *fields,
 
 struct field_rules measure_rules(const struct fields *fields, const struct field *field)
 {
-	struct field_rules rules = { 0 };
+	struct field_rules rules = { .blocked = FIELD_NONE, .idle = FIELD_NONE };
 	const struct rule *rule;
 
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
@@ -115,11 +115,13 @@ static struct rule_counts *make_counts(struct measure *measure, struct subject *
 	return &measure->counts[measure->nr_counts - 1];
 }
 
-struct rule_counts *measure_make_counts(struct measure *measure, const struct key *key,
-					size_t rule)
-{
-	return make_counts(measure, subject_of(measure, key), rule);
-}
+/* A key that rules are measured by. */
+struct seen {
+	const struct stats_item *stat;
+	const struct field *field;
+	uint64_t open_ns; /* of an exit that stands still, which costs nothing else */
+	double on_cpu;	  /* the part of its time in which its thread did not sleep */
+};
 
 static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
 		     bool is_named)
@@ -149,56 +151,64 @@ static uint64_t count_ended(const struct stats_timing *timing)
 	return nr;
 }
 
-/* The ns that a key adds. open_ns: of an exit that stands still, which costs nothing else. */
-static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
-		      const struct stats_item *stat, const struct field *field, uint64_t open_ns)
+static uint64_t scale(uint64_t ns, double by)
 {
+	return by < 1 ? (uint64_t)((double)ns * by) : ns;
+}
+
+/* The ns that a key adds: of exits those on a CPU. */
+static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
+		      const struct seen *seen)
+{
+	const struct field *field = seen->field;
+	const struct stats_item *stat = seen->stat;
+
 	if (rule->is_own)
 		return exits_has(&measure->exits, field) ?
 			       facts_own_ns(stat, measure->own_ns) : 0;
-	/* Exits to user space are parts of VM exits, where these are traced. */
-	if (rule->measure == MEASURE_CODE && field->exit_rank != measure->exits.rank)
-		return 0;
-	if (field->use == USE_TIME ||
+	if (field->use == USE_TIME || field->use == USE_EXIT_PART ||
 	    (field->use == USE_HOST &&
-	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
-	      field->part == HOST_STOPPED)))
+	     (field->part == HOST_WAITED || field->part == HOST_THROTTLED ||
+	      field->part == HOST_QUOTA || field->part == HOST_STOPPED)))
 		return stat->delta;
-	if (!stat->timing || !open_ns != (rule->measure != MEASURE_OPEN))
+	if (!stat->timing || !seen->open_ns != (rule->measure != MEASURE_OPEN))
 		return 0;
-	return stat->timing->delta_ns;
+	return seen->open_ns ? stat->timing->delta_ns : scale(stat->timing->delta_ns, seen->on_cpu);
 }
 
 /* Of pages their memory, so that levels of pages of different sizes can be added up. */
-static uint64_t level_of(const struct rule *rule, const struct stats_item *stat,
-			 const struct field *field)
+static uint64_t level_of(const struct rule *rule, const struct seen *seen)
 {
-	if (field->kind != FIELD_GAUGE)
+	uint64_t total = seen->stat->total;
+
+	if (seen->field->kind != FIELD_GAUGE)
 		return 0;
-	return rule->measure == MEASURE_PAGES ? event_pages_kib(field_event(field), stat->total) :
-						stat->total;
+	return rule->measure == MEASURE_PAGES ? event_pages_kib(field_event(seen->field), total) :
+						total;
 }
 
 /* The scheduler's numbers of a vCPU, in a whole interval. */
 static bool is_of_thread(const struct stats_item *stat, const struct field *field)
 {
-	return stat->has_rate && stat->key.vcpu >= 0 &&
-	       (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT));
+	return stat->has_rate && stat->key.vcpu >= 0 && field->use == USE_HOST;
 }
 
 /* Adds what the rule measures. */
 static void add_counts(const struct measure *measure, struct rule_counts *counts,
-		       const struct rule *rule, const struct stats_item *stat,
-		       const struct field *field, uint64_t open_ns)
+		       const struct rule *rule, const struct seen *seen)
 {
+	const struct stats_item *stat = seen->stat;
+	const struct field *field = seen->field;
+
 	if (!rule->is_own || exits_has(&measure->exits, field))
 		counts->count += stat->delta;
-	counts->level = level_of(rule, stat, field) +
+	counts->level = level_of(rule, seen) +
 			(rule->measure == MEASURE_PAGES ? counts->level : 0);
-	counts->ns += ns_of(measure, rule, stat, field, open_ns);
-	counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
-	if (open_ns > counts->open_ns) {
-		counts->open_ns = open_ns;
+	counts->ns += ns_of(measure, rule, seen);
+	if (stat->timing)
+		counts->ended_ns += scale(stat->timing->delta_ended_ns, seen->on_cpu);
+	if (seen->open_ns > counts->open_ns) {
+		counts->open_ns = seen->open_ns;
 		counts->open = stat->key.field;
 	}
 	counts->rate_per_s += stat->has_rate ? stat->rate_per_s : 0;
@@ -210,22 +220,22 @@ static void add_counts(const struct measure *measure, struct rule_counts *counts
 
 /* Subtracts what `less` has, and finds the field that counts most. */
 static void add_details(const struct measure *measure, struct rule_counts *counts, size_t bit,
-			const struct stats_item *stat, const struct field *field,
-			uint64_t open_ns)
+			const struct seen *seen)
 {
+	const struct stats_item *stat = seen->stat;
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	const struct rule *rule = rule_at(bit);
 	bool is_open = rule->measure == MEASURE_OPEN;
-	uint64_t ns = ns_of(measure, rule, stat, field, open_ns);
+	uint64_t ns = ns_of(measure, rule, seen);
 	bool is_named = rules->named >> bit & 1;
 
 	if (rules->less >> bit & 1) {
 		counts->less_ns += ns;
 		counts->less_per_s += stat->has_rate ? stat->rate_per_s : 0;
-		counts->less_level += level_of(rule, stat, field);
+		counts->less_level += level_of(rule, seen);
 	}
-	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
-		name_top(counts, stat, is_open ? open_ns : ns, is_named);
+	if (is_open ? is_named && seen->open_ns : is_named || rules->what >> bit & 1)
+		name_top(counts, stat, is_open ? seen->open_ns : ns, is_named);
 }
 
 static bool is_cpu(const struct field *field)
@@ -243,6 +253,9 @@ static void add_time(const struct stats *stats, struct subject *subject,
 		subject->guest_ns += stat->delta;
 	if (is_of_thread(stat, field))
 		subject->interval_ns = stats->elapsed_ns[field->source];
+	subject->splits_waits |= field->use == USE_TIME && field->part == TIME_WAIT;
+	if (is_of_thread(stat, field) && field->part == HOST_WAITED)
+		subject->waited_ns = stat->delta;
 	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
 		subject->affinity = stat->total;
 	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
@@ -279,12 +292,52 @@ static void add_culprit(struct measure *measure, const struct stats_item *stat)
 	subject->culprits = (uint32_t)measure->nr_culprits;
 }
 
+static uint64_t delta_of(const struct measure *measure, struct key key, uint32_t field)
+{
+	const struct stats_item *stat = NULL;
+
+	key.field = field;
+	if (field != FIELD_NONE)
+		stat = stats_find(measure->facts->stats, &key);
+	return stat ? stat->delta : 0;
+}
+
+/* How long exits of one argument slept is not measured: as long as others of the reason. */
+static double on_cpu(const struct measure *measure, const struct stats_item *stat,
+		     const struct field *field)
+{
+	const struct stats_item *exits = stat;
+	const struct field_rules *of;
+	struct key key = stat->key;
+	uint64_t ns, slept_ns;
+
+	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE) {
+		key.field = field->reason;
+		exits = stats_find(measure->facts->stats, &key);
+	}
+	ns = exits && exits->timing ? exits->timing->delta_ns : 0;
+	of = &measure->rules[key.field];
+	slept_ns = delta_of(measure, key, of->blocked) + delta_of(measure, key, of->idle);
+	return !slept_ns || !ns ? 1 : slept_ns < ns ? 1 - (double)slept_ns / (double)ns : 0;
+}
+
+static struct seen see(const struct measure *measure, const struct stats_item *stat,
+		       const struct field *field)
+{
+	return (struct seen){
+		.stat = stat,
+		.field = field,
+		.open_ns = stats_open_ns(measure->facts->stats, field, stat),
+		.on_cpu = stat->timing ? on_cpu(measure, stat, field) : 1,
+	};
+}
+
 static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	struct subject *subject;
-	uint64_t open_ns;
+	struct seen seen;
 	bool is_here;
 
 	if (field->use == USE_HOST && field->part == HOST_BUSY) {
@@ -303,12 +356,13 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		measure->counted |= rules->needs;
 	subject->is_here |= is_here;
 	add_time(measure->facts->stats, subject, stat, field);
-	open_ns = stats_open_ns(measure->facts->stats, field, stat);
+	if (!rules->what)
+		return;
+	seen = see(measure, stat, field);
 	for (uint64_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctzll(rest);
 
-		add_counts(measure, make_counts(measure, subject, i), rule_at(i), stat, field,
-			   open_ns);
+		add_counts(measure, make_counts(measure, subject, i), rule_at(i), &seen);
 	}
 }
 
@@ -317,20 +371,20 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	const struct subject *subject;
-	uint64_t open_ns;
+	struct seen seen;
 
 	if (!any_of(rules))
 		return;
 	subject = subject_of_stat(measure, stat);
 	if (!subject->counts)
 		return;
-	open_ns = stats_open_ns(measure->facts->stats, field, stat);
+	seen = see(measure, stat, field);
 	for (uint64_t rest = any_of(rules); rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctzll(rest);
 		uint32_t at = find_counts(measure, subject, i);
 
 		if (at)
-			add_details(measure, &measure->counts[at - 1], i, stat, field, open_ns);
+			add_details(measure, &measure->counts[at - 1], i, &seen);
 	}
 }
 
@@ -366,6 +420,22 @@ static void sort_by_cpu(struct measure *measure)
 	qsort(measure->by_cpu, measure->nr_by_cpu, sizeof(*measure->by_cpu), compare_by_cpu);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort_names(struct measure *measure)
+{
+	const struct guests *guests = measure->facts->guests;
+
+	measure->nr_names = guests_count(guests);
+	array_grow_unset(&measure->names, &measure->room_names, measure->nr_names + 1);
+	for (size_t i = 0; i < measure->nr_names; i++)
+		measure->names[i] = guests_at(guests, i)->name;
+	qsort(measure->names, measure->nr_names, sizeof(*measure->names), compare_names);
+}
+
 /* Only vCPUs for which a rule measures anything have details of it: most have none. */
 void measure_take(struct measure *measure)
 {
@@ -384,15 +454,33 @@ void measure_take(struct measure *measure)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat_details(measure, &stats->list[i]);
-	code_take(measure);
 	sort_by_cpu(measure);
+	sort_names(measure);
 }
 
 /* ---- a rule and a vCPU */
 
-static uint64_t own_ns(const struct rule_counts *counts)
+/*
+ * What exits waited for a CPU, where it is not known which: so much of any rule's time may have
+ * been waiting, and is no finding about exits.
+ */
+static uint64_t waited_in_exits(const struct subject *subject, const struct rule_counts *counts)
 {
-	return counts->ns > counts->less_ns ? counts->ns - counts->less_ns : 0;
+	const struct rule *rule = rule_at(counts->rule);
+	bool is_of_exits = rule->what.use == USE_EXIT || rule->what.use == USE_ARGUMENT;
+
+	return is_of_exits && rule->measure != MEASURE_OPEN && !rule->is_own &&
+	       !subject->splits_waits ? subject->waited_ns : 0;
+}
+
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
+}
+
+static uint64_t own_ns(const struct subject *subject, const struct rule_counts *counts)
+{
+	return less(counts->ns, counts->less_ns + waited_in_exits(subject, counts));
 }
 
 /* Sources are read one after the other: on a busy host their intervals differ. */
@@ -422,7 +510,7 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		return 0;
 	switch (rule->measure) {
 	case MEASURE_SHARE:
-		return share_of(subject, counts, own_ns(counts));
+		return share_of(subject, counts, own_ns(subject, counts));
 	case MEASURE_RATE:
 		return counts->rate_per_s - counts->less_per_s;
 	case MEASURE_MEAN:
@@ -430,15 +518,10 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		    share_of(subject, counts, counts->ns) <
 			    measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
-		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
+		return (double)less(counts->ended_ns, waited_in_exits(subject, counts)) /
+		       (double)counts->nr_ended / 1e9;
 	case MEASURE_OPEN:
 		return (double)counts->open_ns / 1e9;
-	case MEASURE_CODE:
-		if (!counts->in_code ||
-		    share_of(subject, counts, counts->ns) <
-			    measure->thresholds->general[THRESHOLD_NOISE])
-			return 0;
-		return (double)counts->in_code / (double)counts->in_all;
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
 	case MEASURE_CPU:
@@ -456,9 +539,7 @@ bool measure_cost(const struct subject *subject, const struct rule_counts *count
 {
 	if (!whole_of(subject, counts) || !counts->ns)
 		return false;
-	*ret_cost = share_of(subject, counts, own_ns(counts));
-	if (counts->in_all)
-		*ret_cost *= (double)counts->in_code / (double)counts->in_all;
+	*ret_cost = share_of(subject, counts, own_ns(subject, counts));
 	return true;
 }
 
@@ -469,7 +550,7 @@ void measure_release(struct measure *measure)
 	free(measure->counts);
 	free(measure->culprits);
 	free(measure->by_cpu);
+	free(measure->names);
 	free(measure->busy);
-	code_free(measure->code);
 	*measure = (struct measure){ .facts = NULL };
 }

@@ -18,9 +18,6 @@ struct rule_counts {
 	uint64_t interval_ns; /* of ns, of another source than exits; 0: as the subject's */
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations, of a rule about their mean */
-	/* Of a rule about code: of exits that were sampled, ns; in the guest, exits; see code.c. */
-	uint64_t in_code, in_all, in_function;
-	uint32_t function; /* with most of it */
 	/* The field that counts most: of the ones to name, else of what is measured. */
 	uint32_t top : 31;
 	bool is_named : 1;
@@ -37,6 +34,8 @@ struct subject {
 	uint64_t interval_ns; /* used instead where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool is_here; /* in the latest sample; else it has ended */
+	bool splits_waits;     /* exits' times are without waiting for a CPU; else it may be */
+	uint64_t waited_ns;    /* in any of them */
 	bool has_hidden_quota; /* what stops it may be a quota that cannot be read */
 	bool has_cpu;
 	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
@@ -61,6 +60,8 @@ struct cpu_busy {
 /* The rules that a field counts for, as bits. */
 struct field_rules {
 	uint64_t what, less, named, needs;
+	/* Of a reason: the fields of what its exits slept; FIELD_NONE: not known. */
+	uint32_t blocked, idle;
 	bool is_of_guest; /* it counts for the whole guest, whichever vCPU has it */
 };
 
@@ -93,7 +94,8 @@ struct measure {
 	size_t nr_by_cpu, room_by_cpu;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
-	struct code *code; /* code.c's; NULL: no stacks were sampled */
+	const char **names; /* of the guests that run, sorted */
+	size_t nr_names, room_names;
 };
 
 /* The vCPUs of one guest, and the numbers of the whole guest. */
@@ -116,16 +118,6 @@ struct field_rules measure_rules(const struct fields *fields, const struct field
 void measure_take(struct measure *measure);
 void measure_release(struct measure *measure);
 
-/* Valid until the next call. The subject may be new. */
-struct rule_counts *measure_make_counts(struct measure *measure, const struct key *key,
-					size_t rule);
-
-/* ---- code.c: the part of exits' time that is in the code of rules; after measure_take()'s pass */
-void code_take(struct measure *measure);
-void code_free(struct code *code); /* NULL is fine */
-/* The function that counts most; NULL: the rule is not about code. */
-const char *measure_function(const struct measure *measure, const struct rule_counts *counts);
-
 /* All 0 where the subject has nothing of the rule. */
 const struct rule_counts *measure_counts(const struct measure *measure,
 					 const struct subject *subject, size_t rule);
@@ -147,11 +139,14 @@ static inline double subject_load(const struct subject *subject)
 /* Whether a field is about the CPU that a vCPU is on, and its share of the CPU. */
 static inline bool field_is_of_cpu(const struct field *field)
 {
-	return field->use == USE_HOST && field->part <= HOST_THROTTLED;
+	return field->use == USE_HOST &&
+	       (field->part <= HOST_THROTTLED || field->part == HOST_WAITED);
 }
 
-/* Writes the evidence of a finding; see evidence.c. */
+/* Writes the evidence of a finding, and its remedy; see evidence.c. */
 void finding_describe(const struct measure *measure, struct finding *finding,
 		      const struct worst_subject *worst);
+void finding_advise(const struct measure *measure, struct finding *finding,
+		    const struct subject *worst);
 
 #endif

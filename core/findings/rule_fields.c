@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks up rules, and the words of a rule: the fields that it is measured by, functions, and the
- * remedy that fits.
+ * Looks up rules, and the words of a rule: the fields that it is measured by, and the remedy that
+ * fits.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/argument.h"
 #include "core/findings/rules.h"
 #include "lib/array.h"
-#include "lib/xalloc.h"
 
 const struct rule *rule_at(size_t i)
 {
@@ -31,7 +29,7 @@ size_t rule_index(const struct rule *rule)
 	return (size_t)(rule - finding_rules);
 }
 
-static bool has_word(const char *words, const char *word)
+bool rule_has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -50,7 +48,7 @@ static bool has_any(const char *words, const char *label)
 	strncpy(copy, label, sizeof(copy) - 1);
 	copy[sizeof(copy) - 1] = '\0';
 	while ((word = strsep(&rest, " "))) {
-		if (*word && has_word(words, word))
+		if (*word && rule_has_word(words, word))
 			return true;
 	}
 	return false;
@@ -71,9 +69,9 @@ static bool is_named(const char *words, const struct fields *fields, const struc
 	if (field->use == USE_ARGUMENT && field->parent != FIELD_NONE)
 		name = name_of(fields_get(fields, field->parent)->name, field->label);
 	if (name)
-		return has_word(words, name);
+		return rule_has_word(words, name);
 	return field->use == USE_ARGUMENT ? has_any(words, field->label) :
-					    has_word(words, field->label);
+					    rule_has_word(words, field->label);
 }
 
 bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
@@ -82,7 +80,8 @@ bool rule_fields_have(const struct rule_fields *choice, const struct fields *fie
 	if ((!choice->parents && !choice->words) || field->use != choice->use || field->is_idle ||
 	    (choice->parents != NULL) != (field->parent != FIELD_NONE))
 		return false;
-	if (choice->parents && !has_word(choice->parents, fields_get(fields, field->parent)->name))
+	if (choice->parents &&
+	    !rule_has_word(choice->parents, fields_get(fields, field->parent)->name))
 		return false;
 	return (!choice->words || is_named(choice->words, fields, field)) &&
 	       (!choice->but || !is_named(choice->but, fields, field));
@@ -90,7 +89,8 @@ bool rule_fields_have(const struct rule_fields *choice, const struct fields *fie
 
 static bool is_of_event(const struct rule_fields *choice, const struct field *event)
 {
-	return choice->use == USE_EVENT && !choice->parents && has_word(choice->words, event->name);
+	return choice->use == USE_EVENT && !choice->parents &&
+	       rule_has_word(choice->words, event->name);
 }
 
 bool rules_need_event(const struct field *event)
@@ -127,26 +127,13 @@ const char *rules_cpu_maker(const struct fields *fields)
 	return maker;
 }
 
-size_t rule_find_function(const char *words, const char *function)
-{
-	char *copy = xstrdup(words), *rest = copy, *word;
-	size_t at = 1;
-
-	while ((word = strsep(&rest, "|")) && fnmatch(word, function, 0) != 0)
-		at++;
-	free(copy);
-	return word ? at : 0;
-}
-
 const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
-			const struct fields *fields, const struct field *field,
-			const char *function)
+			const struct fields *fields, const struct field *field)
 {
 	const struct rule_remedy *remedy = rule->remedies;
 
 	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
-	       !(function && rule_find_function(remedy->words, function)) &&
-	       !(cpu_maker && has_word(remedy->words, cpu_maker)))
+	       !(cpu_maker && rule_has_word(remedy->words, cpu_maker)))
 		remedy++;
 	return remedy->text;
 }

@@ -15,29 +15,24 @@
 	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
 	"KVM_HC_SEND_IPI"
 #define THROTTLED "thread(throttled)"
-/* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
-#define NO_WORK "restart|error|INTR|SYSTEM_EVENT|SHUTDOWN|DEBUG"
+/* KVM_RUN returned because a signal came ("restart" in files of earlier versions), */
+#define SIGNALS "restart|INTR"
+/* or the guest was stopped, too: no device took that time. */
+#define NO_WORK SIGNALS "|error|SYSTEM_EVENT|SHUTDOWN|DEBUG"
+/* KVM looks for a page of the guest's memory, or puts it into its tables. */
+#define PAGES \
+	"npf|EPT_VIOLATION|EXCEPTION_NMI|DABT_LOW|IABT_LOW|EXC_INST_GUEST_PAGE_FAULT|"      \
+	"EXC_LOAD_GUEST_PAGE_FAULT|EXC_STORE_GUEST_PAGE_FAULT|DATA_STORAGE|INST_STORAGE|"  \
+	"H_DATA_STORAGE|H_INST_STORAGE"
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
-/* Of VMMs, where a vCPU's thread waits for another one; for work it waits by conditions. */
-#define LOCKS                                                                              \
-	"*bql_lock*|qemu_mutex_lock*|pthread_mutex_lock|pthread_rwlock_*|"                 \
-	"pthread_spin_lock|*_lll_lock_wait*|futex_lock_pi|*futex_wait*|do_futex"
-#define CONDITIONS "*pthread_cond_*|qemu_cond_*"
 #define SPREAD                                                                             \
 	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
 	"fewer vCPUs. "
 
-/* Exits that come wherever the guest is. */
-#define INTERRUPTS                                                                         \
-	"EXTERNAL_INTERRUPT|INTERRUPT_WINDOW|NMI_WINDOW|PREEMPTION_TIMER|OTHER_SMI|"       \
-	"interrupt|vintr|nmi|smi|IRQ|Interrupt|IRQ_S_SOFT|IRQ_S_TIMER|IRQ_S_EXT|"          \
-	"IRQ_VS_SOFT|IRQ_VS_TIMER|IRQ_VS_EXT|IRQ_S_GEXT|IRQ_PMU_OVF"
-
-/* A CPU that helps leaves nothing to decode for KVM in these. */
-#define SIMPLE_EXITS                                                                       \
-	"CPUID|cpuid|MSR_READ|MSR_WRITE|msr|RDTSC|rdtsc|RDTSCP|rdtscp|RDPMC|rdpmc|INVLPG|" \
-	"invlpg|WBINVD|wbinvd|XSETBV|xsetbv|VMCALL|vmmcall|PAUSE_INSTRUCTION|pause"
+#define CPUID                                                                              \
+	"Every CPUID is an exit: find the program in the guest that asks again and again, " \
+	"often to stop speculation or to read time. "
 
 #define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
 
@@ -46,7 +41,7 @@ const struct rule finding_rules[] = {
 		.id = "cpu_wait",
 		.finding = "vCPUs wait for a CPU",
 		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .by_default = 0.10,
-		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
+		.what = { .use = USE_HOST, .words = "thread(waited)" },
 		.less = { .use = USE_HOST, .words = THROTTLED },
 		.names_cpu = true,
 		.names_neighbours = true,
@@ -111,21 +106,78 @@ const struct rule finding_rules[] = {
 				"PID): kill -CONT PID, or let the debugger go on." }),
 	},
 	{
+		.id = "paused",
+		.finding = "The guest is paused",
+		.measure = MEASURE_SHARE, .threshold = "paused_ratio", .by_default = 0.95,
+		.what = { .use = USE_EXIT_PART, .parents = "userspace_blocked", .words = SIGNALS },
+		.is_of_all = true,
+		.is_said_by = "stopped",
+		.target = TARGET_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "The VMM took all vCPUs out of the guest, and they sleep: somebody "
+				"paused it (virsh resume), a migration ends, or a disk has an "
+				"error or is full (virsh domstate --reason; QEMU: info status)." }),
+	},
+	{
 		.id = "exit_open",
 		.finding = "A vCPU stands still: its exit does not end",
 		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .by_default = 1,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
 		.named = { .use = USE_EXIT, .parents = "userspace" },
-		.is_said_by = "stopped",
+		.is_said_by = "stopped|paused",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
-			{ "restart|INTR",
-			  "The VMM took the vCPU out of the guest and does not let it go on: is "
+			{ SIGNALS,
+			  "The VMM took this vCPU out of the guest and does not let it go on: is "
 			  "the guest paused (virsh resume), or the VMM stopped (state T in ps -L: "
 			  "kill -CONT PID) or in a debugger?" },
 			{ NULL, "See what the vCPU's thread waits for: ps -L -o tid,stat,wchan PID "
 				"(T: stopped, D: a disk or memory, S: another thread), then gdb "
 				"-p PID, or /proc/PID/task/TID/stack." }),
+	},
+	{
+		.id = "blocked_in_kvm",
+		.finding = "vCPUs sleep in KVM, though the guest has work",
+		.measure = MEASURE_SHARE, .threshold = "blocked_in_kvm_ratio", .by_default = 0.05,
+		.what = { .use = USE_TIME, .parents = "time", .words = "block" },
+		.less = { .use = USE_TIME, .parents = "time", .words = "block_user" },
+		.named = { .use = USE_EXIT_PART, .parents = "vmexit_blocked", .words = PAGES },
+		.where = "",
+		.target = TARGET_EXITS,
+		.remedies = REMEDIES(
+			{ PAGES,
+			  "A page of the guest's memory comes late. From a pager (restored "
+			  "snapshot, post-copy migration: handle_userfault): give it more "
+			  "threads, or wait for its end. From swap (do_swap_page): more memory, "
+			  "fewer guests, or -overcommit mem-lock=on. From a file (filemap_fault): "
+			  "memory that is read ahead, or a faster disk." },
+			{ NULL, "KVM waits for a lock, or for work of the kernel." }),
+	},
+	{
+		.id = "blocked_in_vmm",
+		.finding = "vCPUs sleep in the VMM, though the guest has work",
+		.measure = MEASURE_SHARE, .threshold = "blocked_in_vmm_ratio", .by_default = 0.05,
+		.what = { .use = USE_EXIT_PART, .parents = "userspace_blocked", .but = NO_WORK },
+		.is_said_by = "stopped",
+		.where = "",
+		.target = TARGET_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "Their exits end when another thread lets go of a lock, when I/O "
+				"is done, or when a sleep is over: give disks threads of their own "
+				"(QEMU: iothread), the network vhost, so that no vCPU waits for "
+				"them." }),
+	},
+	{
+		.id = "signals",
+		.finding = "Signals take vCPUs out of the guest",
+		.measure = MEASURE_SHARE, .threshold = "signals_ratio", .by_default = 0.05,
+		.what = { .use = USE_EXIT, .parents = "userspace", .words = SIGNALS },
+		.where = "",
+		.target = TARGET_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "A thread of the VMM interrupts its vCPUs, for a timer, an "
+				"interrupt or a device that it emulates itself: let KVM do it "
+				"(QEMU: kernel-irqchip=on; irqfd, vhost)." }),
 	},
 	{
 		.id = "user_device",
@@ -348,10 +400,12 @@ const struct rule finding_rules[] = {
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .by_default = 0.0005,
 		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
 		.named = DEVICES,
+		.where = "",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
-			{ NULL, "Look what the VMM does then: perf top -p PID, strace -f -p PID; "
-				"does its main thread wait for a CPU, a disk or a lock?" }),
+			{ NULL, "Look what the VMM's vCPU threads work at then. Functions of "
+				"security modules (security_*, tomoyo_*, apparmor_*): boot the "
+				"host with the ones alone that it needs (lsm=)." }),
 	},
 	{
 		.id = "vmm_thread",
@@ -362,10 +416,10 @@ const struct rule finding_rules[] = {
 		.remedies = REMEDIES(
 			{ "vhost", "This thread moves the guest's packets: give the network device "
 				   "more queues, so that several threads share them." },
-			{ NULL, "See what the thread does (perf top -t TID; ps -L has its TID): a "
-				"device, a console, a migration or a backup. A disk gets an I/O "
-				"thread of its own (QEMU: iothread); a timer that nothing needs "
-				"is switched off, with its device." }),
+			{ NULL, "See what the thread does (ps -Lo tid,pcpu,comm PID; perf top -t "
+				"TID): a device, a console, a migration or a backup. A disk gets "
+				"an I/O thread of its own (QEMU: iothread); a timer that nothing "
+				"needs is switched off, with its device." }),
 	},
 	{
 		.id = "interrupts",
@@ -430,74 +484,14 @@ const struct rule finding_rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .words = "CPUID|cpuid" },
 		.named = { .use = USE_ARGUMENT, .parents = "cpuid" },
+		.where = " --guest-code",
 		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
-			{ NULL, "Every CPUID is an exit: find the program in the guest that asks "
-				"again and again, often to stop speculation or to read time." }),
-	},
-	{
-		.id = "security_module",
-		.finding = "A security module slows exits to user space",
-		.measure = MEASURE_CODE, .threshold = "security_module_ratio", .by_default = 0.05,
-		.what = { .use = USE_EXIT, .parents = "vmexit|userspace" },
-		.code = { "apparmor_*|selinux_*|tomoyo_*|smack_*|landlock_*|bpf_lsm_*|security_*",
-			  .by_vmm = true },
-		.target = TARGET_CODE,
-		.remedies = REMEDIES(
-			{ "tomoyo_*", "TOMOYO looks at each ioctl: if nothing uses it, boot the "
-				      "host with lsm= and a list without it "
-				      "(/sys/kernel/security/lsm has the present one)." },
-			{ NULL, "Each exit to user space is an ioctl: boot the host with the "
-				"modules alone that it needs (lsm=), exempt the VMM from rules on "
-				"ioctl, or have KVM answer these exits (vhost, ioeventfd)." }),
-	},
-	{
-		.id = "emulated",
-		.finding = "KVM emulates instructions that a CPU can do",
-		.measure = MEASURE_CODE, .threshold = "emulated_ratio", .by_default = 0.10,
-		.what = { .use = USE_EXIT, .parents = "vmexit", .words = SIMPLE_EXITS },
-		.code = { .words = "x86_emulate_ins*|x86_decode_*" },
-		.target = TARGET_CODE,
-		.remedies = REMEDIES(
-			{ "AMD", "KVM decodes the instruction only to skip it: load kvm_amd with "
-				 "nrips=1; where this host is a guest, let the host below offer it "
-				 "(QEMU: -cpu ...,+nrips-save,+decodeassists)." },
-			{ NULL, "The CPU cannot run the guest's state, or may not (kvm_intel "
-				"unrestricted_guest=1, ept=1); where this host is a guest, let "
-				"the host below offer it." }),
-	},
-	{
-		.id = "vmm_lock",
-		.finding = "vCPUs wait for a lock of the VMM",
-		.measure = MEASURE_CODE, .threshold = "vmm_lock_ratio", .by_default = 0.10,
-		.what = { .use = USE_EXIT, .parents = "vmexit|userspace", .but = NO_WORK },
-		.code = { .words = LOCKS, .but = CONDITIONS, .by_vmm = true },
-		.target = TARGET_CODE,
-		.remedies = REMEDIES(
-			{ "*bql_lock*|qemu_mutex_lock*",
-			  "QEMU's big lock: give the disks iothreads and the network vhost, so "
-			  "that its main thread has less to do." },
-			{ NULL, "Another thread of the VMM holds it: move its work to threads of "
-				"its own (iothread, vhost); the view Where has its callers." }),
-	},
-	{
-		.id = "guest_function",
-		.finding = "A function of the guest's kernel makes most exits",
-		.measure = MEASURE_CODE, .threshold = "guest_function_ratio", .by_default = 0.50,
-		.what = { .use = USE_EXIT, .parents = "vmexit", .but = INTERRUPTS },
-		.target = TARGET_CODE,
-		.remedies = REMEDIES(
-			{ "lapic_next_*|*hrtimer_*|tick_*|clockevents_*|*_set_next_event*",
-			  "It sets the timer: look in the guest for programs that sleep for "
-			  "microseconds; nohz=on and haltpoll avoid these." },
-			{ "*serial*|wait_for_xmitr|wait_for_lsr|pl011_*|uart_*",
-			  "It writes the serial console: write less (loglevel=4, quiet), or use "
-			  "a virtio console (hvc0)." },
-			{ "*spin_lock*|*queued_*|osq_*|rwsem_*|mutex_*|smp_call_function_*|csd_*|"
-			  "cpu_relax*|delay_*",
-			  "It spins for another vCPU: run fewer vCPUs on these CPUs, or offer the "
-			  "guest kvm-pv-unhalt; else the guest itself fights for the lock." },
-			{ NULL, "See in the guest what calls it (perf record -g)." }),
+			{ "AMD", CPUID "Where x86_emulate_instruction is in its code, KVM decodes "
+				       "it only to skip it: load kvm_amd with nrips=1; where this "
+				       "host is a guest, let the host below offer it "
+				       "(+nrips-save, +decodeassists)." },
+			{ NULL, CPUID }),
 	},
 };
 

@@ -24,7 +24,6 @@ enum rule_measure {
 	MEASURE_LEVEL, /* a gauge of thousandths: a ratio */
 	MEASURE_PAGES, /* what part of the guest's memory is in these pages: a ratio */
 	MEASURE_OPEN,  /* seconds that an exit has been open, see stats_open_ns() */
-	MEASURE_CODE,  /* what part of these exits' time is in some code, see code.c: a ratio */
 	MEASURE_CPU,   /* what the field that counts most takes of a CPU: a ratio */
 };
 
@@ -41,19 +40,8 @@ struct rule_fields {
 };
 
 /*
- * Functions: words are names, in which * is any text. A stack's function is the one with the first
- * word.
- */
-struct rule_code {
-	const char *words; /* of the host; NULL: any one of the guest's kernel that has a name */
-	const char *but;   /* no stack with one of these; NULL: no exception */
-	bool by_vmm;	   /* only exits that the VMM answers */
-};
-
-/*
  * The remedy where one of the words is of the field that counts most, or is the maker of the host's
- * CPU (AMD, Intel, Arm), or is of the function with most of the code's time, as in struct
- * rule_code.
+ * CPU (AMD, Intel, Arm).
  */
 struct rule_remedy {
 	const char *words; /* NULL: any; ends the list */
@@ -61,7 +49,7 @@ struct rule_remedy {
 };
 
 /* The view that Enter on a finding shows. */
-enum rule_target { TARGET_VCPUS, TARGET_EXITS, TARGET_ARGUMENTS, TARGET_EVENTS, TARGET_CODE };
+enum rule_target { TARGET_VCPUS, TARGET_EXITS, TARGET_ARGUMENTS, TARGET_EVENTS };
 
 struct rule {
 	const char *id; /* "cpu_wait": for programs, in filters */
@@ -76,13 +64,14 @@ struct rule {
 	 * thread may have either. NULL: no such.
 	 */
 	const char *needs;
-	struct rule_code code;	  /* of MEASURE_CODE: counts where stacks are sampled */
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
 	bool names_neighbours;	 /* and what else was on that CPU */
-	const char *is_said_by;	 /* the id of a rule that reports the same; NULL: none */
+	const char *is_said_by;	 /* the ids of rules that report the same, "a|b"; NULL: none */
+	bool is_of_all;		 /* a finding of the guest: all its vCPUs are above the threshold */
 	bool is_own;		 /* each exit of `what` costs what kvmtop takes of it */
 	enum rule_target target;
+	const char *where; /* options of `kvmtop where`, if it shows the code; else NULL */
 	const struct rule_remedy *remedies;
 };
 
@@ -94,6 +83,9 @@ extern const size_t nr_finding_rules;
 
 const struct rule *rule_at(size_t i); /* NULL past the end, of at most RULES_MAX */
 const struct rule *rule_by_id(const char *id); /* NULL: no such */
+
+/* Whether one of "words|words" is the word. */
+bool rule_has_word(const char *words, const char *word);
 size_t rule_index(const struct rule *rule);
 
 /* Whether the fields of the choice have this field. */
@@ -103,13 +95,9 @@ bool rule_fields_have(const struct rule_fields *choice, const struct fields *fie
 /* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
 const char *rules_cpu_maker(const struct fields *fields);
 
-/* field, function NULL: not known. */
+/* field NULL: not known. */
 const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
-			const struct fields *fields, const struct field *field,
-			const char *function);
-
-/* The place among the words, from 1 on, that is the function's; 0: none is. */
-size_t rule_find_function(const char *words, const char *function);
+			const struct fields *fields, const struct field *field);
 
 /* Whether any rule needs the event, which has no parent. */
 bool rules_need_event(const struct field *event);

@@ -213,7 +213,7 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 	case NEEDS_PART:
 		return known->has_times && known->times >> column->part & 1;
 	case NEEDS_WAIT:
-		return known->times >> TIME_WAIT & 1;
+		return (known->times >> TIME_WAIT | known->hosts >> HOST_WAITED) & 1;
 	case NEEDS_HOST:
 		return known->hosts >> column->part & 1;
 	case NEEDS_EVENT:

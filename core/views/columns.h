@@ -35,8 +35,17 @@ static inline bool cell_is_picture(enum cell_type type)
 	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
 }
 
-/* The parts of CELL_SPLIT, in the order in which they are drawn. HALT: as far as it is no POLL. */
-enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SPLIT_PARTS };
+/* The parts of CELL_SPLIT, in the order in which they are drawn: a vCPU's time adds up to them. */
+enum split_part {
+	SPLIT_GUEST,
+	SPLIT_KVM,
+	SPLIT_USER,
+	SPLIT_POLL,
+	SPLIT_BLOCK,
+	SPLIT_WAIT,
+	SPLIT_IDLE,
+	SPLIT_PARTS
+};
 
 struct cell {
 	enum cell_type type : 8;
@@ -190,20 +199,23 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(IN_L2, SHARE("l2_percent", "L2%", 5), OF_TIME(TIME_L2), \
 	       .help = "share in guests of the guest; a part of Guest%") \
 	COLUMN(IN_KVM, SHARE("kvm_percent", "KVM%", 5), OF_TIME(TIME_KVM), \
-	       .help = "share in which KVM handled exits") \
+	       .help = "share in which KVM worked, on a CPU: for exits, halts too") \
 	COLUMN(IN_USER, SHARE("user_percent", "User%", 5), OF_TIME(TIME_USER), \
-	       .help = "share in user space, the VMM") \
-	COLUMN(IN_HALT, SHARE("halt_percent", "Halt%", 5), OF_TIME(TIME_HALT), \
-	       .help = "share in which the vCPU had nothing to do") \
+	       .help = "share in which user space, the VMM, worked, on a CPU") \
 	COLUMN(IN_POLL, SHARE("poll_percent", "Poll%", 5), OF_TIME(TIME_POLL), \
-	       .help = "share in which KVM polled in halts: nothing to do, but the CPU is " \
-		       "busy") \
-	COLUMN(IN_SLEEP, SHARE("sleep_percent", "Sleep%", 6), OF_TIME(TIME_POLL), \
-	       .help = "share in which the vCPU slept: nothing to do, and the CPU is free") \
+	       .help = "share in which KVM polled for the end of halts: nothing to do, but the " \
+		       "CPU is busy") \
+	COLUMN(IN_IDLE, SHARE("idle_percent", "Idle%", 5), OF_TIME(TIME_IDLE), \
+	       .help = "share in which the vCPU slept in halts, or was not started: the guest " \
+		       "had nothing to do") \
+	COLUMN(IN_BLOCK, SHARE("block_percent", "Block%", 6), OF_TIME(TIME_BLOCK), \
+	       .help = "share in which it slept though the guest had work: for a page, a lock, " \
+		       "I/O; in KVM or in the VMM") \
+	COLUMN(BLOCK_USER, SHARE("block_user_percent", "BlkVMM%", 7), OF_TIME(TIME_BLOCK_USER), \
+	       .help = "the part of Block% in the VMM; the rest is in KVM") \
 	COLUMN(IN_WAIT, SHARE("wait_percent", "Wait%", 5), .total = TOTAL_MEAN, \
 	       .needs = NEEDS_WAIT, \
-	       .help = "share in which the vCPU could run but had no CPU; a part of the " \
-		       "others") \
+	       .help = "share in which it could run but had no CPU") \
 	COLUMN(THROTTLED, SHARE("throttled_percent", "Throt%", 6), .total = TOTAL_MEAN, \
 	       OF_HOST(HOST_THROTTLED), \
 	       .help = "share in which a quota (cpu.max) stopped it; a part of Wait%") \
@@ -217,9 +229,9 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(SPLIT, PICTURE(CELL_SPLIT, "split", "Time split", 16), .needs = NEEDS_TIMES, \
 	       .help = "the shares as a picture; line 2 has its signs") \
 	COLUMN(TOP, TEXT("top", "Top exit", 18), .needs = NEEDS_EXITS, \
-	       .help = "the reason that took most time; of halts only polling counts") \
+	       .help = "the reason that took most time, without idle time") \
 	COLUMN(TOP_SHARE, SHARE("top_percent", "Top%", 5), .needs = NEEDS_EXITS, \
-	       .help = "its share of the vCPUs' time without sleep; or, untimed, of exits") \
+	       .help = "its share of the vCPUs' time; or, untimed, of exits") \
 	COLUMN(REMOTE, SHARE("remote_percent", "Remote%", 7), OF_HOST(HOST_REMOTE), \
 	       .help = "share of the guest's memory on other NUMA nodes than the CPU it is " \
 		       "on") \
@@ -252,19 +264,25 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	/* Durations of exits. */ \
 	COLUMN(TIME_SHARE, SHARE("time_percent", "Time%", 5), .total = TOTAL_MEAN, \
 	       .is_cost = true, \
-	       .help = "share of the time of the row's vCPUs; of halts only what was " \
-		       "polled") \
+	       .help = "share of the time of the row's vCPUs, on a CPU or blocked: without " \
+		       "waiting for a CPU, and without idle time") \
+	COLUMN(CPU_SHARE, SHARE("cpu_percent", "CPU%", 5), \
+	       OF_TIME(TIME_BLOCK), \
+	       .help = "the part of Time% in which its thread was on a CPU") \
 	COLUMN(POLL_SHARE, SHARE("poll_percent", "Poll%", 5), .total = TOTAL_MEAN, \
-	       .help = "of that time: halt polling, which keeps the CPU busy; a part of " \
-		       "Time%") \
-	COLUMN(SLEEP_SHARE, SHARE("sleep_percent", "Sleep%", 6), \
-	       .help = "share of the time of the row's vCPUs in halts, without what was " \
-		       "polled") \
-	COLUMN(HALT_SHARE, SHARE("halt_percent", "Halt%", 5), \
-	       .help = "share of the time of the row's vCPUs in halts, also in one without " \
-		       "end") \
+	       .help = "the part of Time% in which KVM polled for the end of halts") \
+	COLUMN(BLOCK_SHARE, SHARE("block_percent", "Block%", 6), \
+	       OF_TIME(TIME_BLOCK), \
+	       .help = "the part of Time% in which it slept: for a page, a lock, I/O") \
+	COLUMN(WAIT_SHARE, SHARE("wait_percent", "Wait%", 5), \
+	       OF_TIME(TIME_WAIT), \
+	       .help = "beside Time%: in such exits its thread waited for a CPU") \
+	COLUMN(IDLE_SHARE, SHARE("idle_percent", "Idle%", 5), OF_TIME(TIME_IDLE), \
+	       .help = "beside Time%: in such exits, which are halts, it slept") \
 	COLUMN(TIME, TIME("time_ns", "Time"), .is_cost = true, \
 	       .help = "how long they took in all, between the last two samples") \
+	COLUMN(WAIT_TIME, TIME("wait_ns", "Wait"), OF_TIME(TIME_WAIT), \
+	       .help = "how long they waited for a CPU in all, which is no part of Time") \
 	COLUMN(SHORTEST, TIME("min_ns", "Min"), .is_cost = true, \
 	       .help = "the shortest") \
 	COLUMN(AVERAGE, TIME("avg_ns", "Avg"), .is_cost = true, \
@@ -326,7 +344,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(END_NS, COUNT("end_ns", "End", 19), \
 	       .help = "the same in ns since 1970, or from the start") \
 	COLUMN(TOOK, TIME("took_ns", "Took"), \
-	       .help = "from the exit to the next entry into the guest") \
+	       .help = "from the exit to the next entry into the guest, without waiting for a " \
+		       "CPU") \
 	COLUMN(USER_SHARE, SHARE("user_percent", "User%", 5), \
 	       .help = "share of Took from the first exit to user space on; -: there was " \
 		       "none") \
@@ -334,8 +353,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the same as a time") \
 	COLUMN(EXIT_POLL, SHARE("poll_percent", "Poll%", 5), .needs = NEEDS_VALUE, \
 	       .help = "share of Took in which KVM polled, in a halt") \
-	COLUMN(EXIT_WAIT, SHARE("wait_percent", "Wait%", 5), .needs = NEEDS_VALUE, \
-	       .help = "share of Took in which its thread waited for a CPU; -: not known") \
+	COLUMN(EXIT_WAIT, TIME("wait_ns", "Wait"), .needs = NEEDS_VALUE, \
+	       .help = "beside Took: its thread waited for a CPU; -: not known, Took has it") \
 	COLUMN(PC, TEXT("pc", "Guest PC", 18), .needs = NEEDS_VALUE, \
 	       .help = "the address at which the guest was left, or goes on (Intel); -: " \
 		       "not known") \
@@ -409,7 +428,7 @@ enum column_needs {
 	NEEDS_EXITS, /* fields of timed exits */
 	NEEDS_TIMES, /* and times in them: where kvm_exit never happens there are none */
 	NEEDS_PART,  /* the same, and a field of this part of vCPUs' time */
-	NEEDS_WAIT,  /* a field of TIME_WAIT */
+	NEEDS_WAIT,  /* a field of TIME_WAIT, or of HOST_WAITED */
 	NEEDS_HOST,  /* a field of this part of the host's numbers */
 	NEEDS_EVENT, /* a counter of KVM's of this kind */
 };

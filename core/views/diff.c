@@ -240,7 +240,8 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 		ret_view->unit = sides[has_times(&sides[OTHER]) ? OTHER : THIS].unit;
 		ret_view->absent = absent_columns(sides[OTHER].view);
 		/* Nothing ends in a recording. */
-		if ((sides[OTHER].path && sides[OTHER].path[0]) || ret_view->absent & UINT64_C(1) << GUEST)
+		if ((sides[OTHER].path && sides[OTHER].path[0]) ||
+		    ret_view->absent & UINT64_C(1) << GUEST)
 			ret_view->absent |= UINT64_C(1) << ENDED;
 		ret_view->note = view_remark(sides[OTHER].view);
 		if (!ret_view->note)

@@ -16,23 +16,27 @@
 
 static const struct column exits_columns[] = {
 	{ COL_REASON, .least = 18 },
-	{ COL_TOTAL, .rank = 6 },
+	{ COL_TOTAL, .rank = 8 },
 	{ COL_DELTA, .is_for_machines = true },
 	{ COL_RATE, .title = "Count/s" },
-	{ COL_SHARE, .rank = 5, .width = 6, .title = "%Count",
+	{ COL_SHARE, .rank = 7, .width = 6, .title = "%Count",
 	  .help = "share of all exits between the last two samples" },
 	{ COL_TIME_SHARE, .rank = 1 },
-	{ COL_POLL_SHARE, .rank = 7 },
+	{ COL_CPU_SHARE, .rank = 14 },
+	{ COL_POLL_SHARE, .rank = 15 },
+	{ COL_BLOCK_SHARE, .rank = 5 },
+	{ COL_WAIT_SHARE, .rank = 6 },
+	{ COL_IDLE_SHARE, .rank = 13 },
 	{ COL_TIME, .is_for_machines = true },
-	{ COL_SHORTEST, .rank = 10, .is_of_recording = true },
+	{ COL_SHORTEST, .rank = 11, .is_of_recording = true },
 	{ COL_AVERAGE, .rank = 2 },
-	{ COL_DEVIATION, .rank = 11, .is_of_recording = true },
-	{ COL_P50, .rank = 9 },
+	{ COL_DEVIATION, .rank = 12, .is_of_recording = true },
+	{ COL_P50, .rank = 10 },
 	{ COL_P99, .rank = 4 },
 	{ COL_CUR_LONGEST, .is_for_machines = true },
 	{ COL_LONGEST, .rank = 3 },
 	{ .id = COL_OPEN },
-	{ COL_HIST, .rank = 8 },
+	{ COL_HIST, .rank = 9 },
 	{ .id = COL_NONE },
 };
 
@@ -72,10 +76,13 @@ static const struct column totals_columns[] = {
 	{ COL_SHARE, .rank = 8, .width = 6, .title = "%Count",
 	  .help = "share of all exits in this table" },
 	{ COL_TIME, .rank = 6, .help = "how long the exits took in all" },
+	{ COL_WAIT_TIME, .is_for_machines = true },
 	{ .id = COL_TIME_SHARE },
-	{ COL_POLL_SHARE, .rank = 2 },
-	{ COL_SLEEP_SHARE, .rank = 8, .is_of_recording = true },
-	{ COL_HALT_SHARE, .rank = 2, .is_of_recording = true },
+	{ COL_CPU_SHARE, .rank = 14 },
+	{ COL_POLL_SHARE, .rank = 12 },
+	{ COL_BLOCK_SHARE, .rank = 6 },
+	{ COL_WAIT_SHARE, .rank = 6 },
+	{ COL_IDLE_SHARE, .rank = 12 },
 	{ COL_SHORTEST, .rank = 10,
 	  .help = "the shortest exit; live, the lower edge of its bucket" },
 	{ COL_AVERAGE, .help = "how long one exit took on average" },
@@ -245,11 +252,13 @@ static void drop_totals(struct view *view, const struct query *query, const stru
 		view_drop(view, COL_SHORTEST);
 	if (!has_polls || is_argument)
 		view_drop(view, COL_POLL_SHARE);
-	/* A row of one reason is either all halts or has none. */
-	if (!has_polls || is_argument || has_reasons)
-		view_drop(view, COL_SLEEP_SHARE);
-	if (has_polls || is_argument || has_reasons)
-		view_drop(view, COL_HALT_SHARE);
+	if (is_argument) {
+		view_drop(view, COL_CPU_SHARE);
+		view_drop(view, COL_BLOCK_SHARE);
+		view_drop(view, COL_WAIT_SHARE);
+		view_drop(view, COL_WAIT_TIME);
+		view_drop(view, COL_IDLE_SHARE);
+	}
 	if (!(query->groups & GROUP_GUEST)) {
 		view_drop(view, COL_PID);
 		view_drop(view, COL_GUEST);

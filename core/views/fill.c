@@ -109,46 +109,79 @@ static bool has_times(const struct row_of *of)
 	       (of->rollup->is_since_start || of->rollup->all.time[TIME_WHOLE].nr_rates);
 }
 
-/*
- * Of the time of halts only what KVM polled is a cost; "halt" in a row of halts where that is not
- * known.
- */
-static struct cell time_share(const struct row_of *of)
+/* A part of the time of the group's exits, or beside it: since the start, or of the interval. */
+static uint64_t exit_part(const struct row_of *of, enum exit_part part)
 {
-	const struct group *group = of->group;
-	bool is_all = of->rollup->is_since_start, is_polled = group_is_polled(of->rollup, group);
-	uint64_t whole_ns = part_of(of, TIME_WHOLE);
-	uint64_t cost_ns = is_all ? group->timing.total_ns - group->halt_ns :
-				    group->timing.delta_ns - group->halt_delta_ns;
+	const struct part_sum *sum = &of->group->parts[part];
 
-	if (group->timing.nr && of->field && of->field->is_idle && !is_polled)
-		return cell_text("halt");
-	if (!has_times(of))
-		return cell_none();
-	if (is_polled)
-		cost_ns += part_of(of, TIME_POLL);
-	/* The argument of a read comes when the read ends, and then has its whole time. */
-	return cell_percent(cost_ns < whole_ns ? cost_ns : whole_ns, whole_ns);
+	return of->rollup->is_since_start ? sum->total : sum->delta;
 }
 
 /*
- * Of halts, also in one without end: what was polled, what was slept, both. A row of one reason has
- * these only if the reason is the halts'.
+ * What the exits cost, and parts of it; and beside it what they waited, and idled. Of arguments
+ * only their time is known, and no part that is not known of vCPUs.
  */
-static struct cell halt_share(const struct row_of *of, enum column_id id)
+static struct cell exit_share(enum column_id id, const struct row_of *of)
 {
-	uint64_t polled_ns = part_of(of, TIME_POLL), halted_ns = part_of(of, TIME_HALT);
-	bool is_split = of->rollup->all.time[TIME_POLL].nr &&
-			(!(of->rollup->by & GROUP_REASON) ||
-			 group_is_polled(of->rollup, of->group));
+	const struct timing_sum *timing = &of->group->timing;
+	uint64_t ns = of->rollup->is_since_start ? timing->total_ns : timing->delta_ns;
+	uint64_t idle_ns = exit_part(of, EXIT_IDLE), blocked_ns = exit_part(of, EXIT_BLOCKED);
+	uint64_t whole_ns = part_of(of, TIME_WHOLE), cost_ns = ns > idle_ns ? ns - idle_ns : 0;
+	uint64_t on_cpu_ns = cost_ns > blocked_ns ? cost_ns - blocked_ns : 0;
+	enum time_part needs = TIME_WHOLE;
 
-	if (!has_times(of) || of->query->event >= EXITS_FIRST_ARGUMENT ||
-	    (id != COL_HALT_SHARE && !is_split))
+	switch (id) {
+	case COL_CPU_SHARE:
+		ns = on_cpu_ns;
+		needs = TIME_BLOCK;
+		break;
+	case COL_BLOCK_SHARE:
+		ns = blocked_ns;
+		needs = TIME_BLOCK;
+		break;
+	case COL_WAIT_SHARE:
+		ns = exit_part(of, EXIT_WAITED);
+		needs = TIME_WAIT;
+		break;
+	case COL_POLL_SHARE:
+		ns = exit_part(of, EXIT_POLLED);
+		needs = TIME_POLL;
+		break;
+	case COL_IDLE_SHARE:
+		ns = idle_ns;
+		needs = TIME_IDLE;
+		break;
+	default:
+		ns = cost_ns;
+		break;
+	}
+	if (!has_times(of) || !of->rollup->all.time[needs].nr ||
+	    (needs != TIME_WHOLE && of->query->event >= EXITS_FIRST_ARGUMENT))
 		return cell_none();
-	if (id == COL_SLEEP_SHARE)
-		polled_ns = halted_ns > polled_ns ? halted_ns - polled_ns : 0;
-	return cell_percent(id == COL_HALT_SHARE ? halted_ns : polled_ns,
-			    part_of(of, TIME_WHOLE));
+	/* The argument of a read comes when the read ends, and then has its whole time. */
+	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
+}
+
+/* Whether the group has all exits of its vCPUs. */
+static bool has_all_exits(const struct row_of *of)
+{
+	const struct query *query = of->query;
+
+	return query->event == EXITS_VMEXIT && !query->filter && !query->has_reason &&
+	       (of->group == &of->rollup->all_groups || !(of->rollup->by & GROUP_REASON));
+}
+
+/*
+ * What vCPUs waited or idled beside the time of their exits. In a recording their time has exits
+ * without an end, too.
+ */
+static struct cell share_beside(enum column_id id, const struct row_of *of)
+{
+	enum time_part part = id == COL_WAIT_SHARE ? TIME_WAIT : TIME_IDLE;
+
+	if (!has_all_exits(of) || !has_times(of) || !of->rollup->all.time[part].nr)
+		return exit_share(id, of);
+	return cell_percent(part_of(of, part), part_of(of, TIME_WHOLE));
 }
 
 static struct cell cell_of_group(enum column_id id, const struct row_of *of)
@@ -167,11 +200,16 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 	case COL_SHARE:
 		return share_of(of);
 	case COL_TIME_SHARE:
-		return time_share(of);
+	case COL_CPU_SHARE:
 	case COL_POLL_SHARE:
-	case COL_SLEEP_SHARE:
-	case COL_HALT_SHARE:
-		return halt_share(of, id);
+	case COL_BLOCK_SHARE:
+		return exit_share(id, of);
+	case COL_WAIT_SHARE:
+	case COL_IDLE_SHARE:
+		return share_beside(id, of);
+	case COL_WAIT_TIME:
+		return exit_share(COL_WAIT_SHARE, of).type == CELL_NONE ?
+			       cell_none() : cell_ns(exit_part(of, EXIT_WAITED));
 	case COL_OPEN:
 		return group->open_ns ? cell_ns(group->open_ns) : cell_none();
 	default:

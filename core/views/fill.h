@@ -39,12 +39,17 @@ struct cell cell_rate_of(const struct row_of *of, const struct group *group);
 struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone);
 struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 
+/* Where it is not known when a vCPU's thread has a CPU. */
+#define TIMES_WITH_WAITS \
+	"When threads had no CPU is not known: KVM% and User%, and the times of exits, include it."
+
 /* ---- views of owners */
 
 /* From these shares of the vCPUs' time on, a guest loses much. */
 #define OWNER_KVM_WARN 20
 #define OWNER_WAIT_WARN 10
 #define OWNER_POLL_WARN 20
+#define OWNER_BLOCK_WARN 20
 
 /* The columns after the view's own; of_all: what %Total is a share of. */
 #define OWNER_COLUMNS(of_all) \
@@ -54,14 +59,15 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 	{ COL_DELTA, .is_for_machines = true }, \
 	{ .id = COL_RATE }, \
 	{ COL_IN_GUEST, .rank = 10 }, \
-	{ COL_IN_L2, .rank = 35 }, \
+	{ COL_IN_L2, .rank = 42 }, \
 	{ COL_IN_KVM, .rank = 30, .warn = OWNER_KVM_WARN }, \
-	{ COL_IN_USER, .rank = 40 }, \
-	{ COL_IN_HALT, .rank = 60 }, /* or, where what is polled is known, the next two */ \
-	{ COL_IN_POLL, .rank = 36, .warn = OWNER_POLL_WARN }, \
-	{ COL_IN_SLEEP, .rank = 108 }, \
-	{ COL_IN_WAIT, .rank = 38, .warn = OWNER_WAIT_WARN }, \
+	{ COL_IN_USER, .rank = 34 }, \
+	{ COL_IN_POLL, .rank = 40, .warn = OWNER_POLL_WARN }, \
+	{ COL_IN_BLOCK, .rank = 36, .warn = OWNER_BLOCK_WARN }, \
+	{ COL_BLOCK_USER, .rank = 112 }, \
+	{ COL_IN_WAIT, .rank = 32, .warn = OWNER_WAIT_WARN }, \
 	{ COL_THROTTLED, .rank = 140, .warn = OWNER_WAIT_WARN }, \
+	{ COL_IN_IDLE, .rank = 38 }, \
 	{ COL_CPU_TIME, .rank = 72 }, \
 	{ COL_MIGRATIONS, .rank = 150 }, \
 	{ COL_VCPU_TIME, .is_for_machines = true }, \
@@ -107,7 +113,7 @@ void owners_look_for_zeros(const struct rollup *sums, const struct query *query,
 /* Adds the row of an owner. */
 struct view_row *owners_add_row(struct view *view, struct owner *owner, const struct row_of *of);
 
-/* Drops the columns of halts that say nothing, and sets the view's note where its rows need one. */
+/* Sets the view's note where its rows need one. */
 void owners_finish(struct view *view, const struct query *query, const struct facts *facts);
 
 /* Adds a row for each guest of the inventory, ascending by the guest's id. */

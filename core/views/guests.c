@@ -39,9 +39,10 @@ bool guests_wants(const struct query *query, const struct field *field)
 
 bool guests_needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME || field_event(field) ||
+	return field_is_of_exits(field) || field->use == USE_TIME || field_event(field) ||
 	       (field->use == USE_HOST &&
-		(field->part <= HOST_THREAD || field->part == HOST_SWAPPED));
+		(field->part <= HOST_THREAD || field->part == HOST_SWAPPED ||
+		 field->part == HOST_WAITED));
 }
 
 /* Whether the filter names the field; a child does not count if its parent is named as well. */

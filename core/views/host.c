@@ -24,7 +24,7 @@ static const struct column columns[] = {
 
 static bool needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME ||
+	return field_is_of_exits(field) || field->use == USE_TIME ||
 	       (field->use == USE_HOST && field->part != HOST_THREAD);
 }
 

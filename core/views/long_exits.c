@@ -31,7 +31,7 @@ static const struct column columns[] = {
 };
 
 enum { /* the columns' order */
-	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT_SHARE, REASON, ARGUMENT, GUEST, PID,
+	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT, REASON, ARGUMENT, GUEST, PID,
 	VCPU, CPU, PC, SYMBOL, ENDED
 };
 
@@ -115,7 +115,7 @@ static void add_row(struct view *view, const struct facts *facts, const struct l
 	if (exit->polled_ns)
 		row->cells[POLL_SHARE] = cell_percent(exit->polled_ns, exit->took_ns);
 	if (exit->knows_wait)
-		row->cells[WAIT_SHARE] = cell_percent(exit->waited_ns, exit->took_ns);
+		row->cells[WAIT] = cell_ns(exit->waited_ns);
 	row->cells[REASON] = cell_text(fields_get(facts->fields, exit->reason)->label);
 	if (exit->argument != FIELD_NONE)
 		row->cells[ARGUMENT] = cell_text(fields_get(facts->fields, exit->argument)->label);
@@ -136,11 +136,10 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (selects(query, facts, exit))
 			add_row(view, facts, exit, &texts[view->nr_rows]);
 	}
-	view->note = exits->none ? exits->none :
-		     exits_are_untimed(facts) ?
-				"No exit can be timed here: KVM traces neither the VM exits of these "
-				"guests nor their entries." :
-				exits_note(facts);
+	view->note = exits->none ? exits->none : exits_note(facts);
+	if (!exits->none && exits_are_untimed(facts))
+		view->note = "No exit can be timed here: KVM traces neither the VM exits of these "
+			     "guests nor their entries.";
 	if (exits->nr_ever > exits->nr && !query->is_latest)
 		view->note = "There were more long exits: these are of the latest 8,192.";
 }

@@ -94,18 +94,9 @@ void vcpus_choose_exits(struct rollup *sums, const struct query *query, const st
 static struct cell owner_share(const struct owner *owner, enum time_part part)
 {
 	/* Shares are of whole intervals: the first sample, without a rate, ends none. */
-	if (!owner->time[part].nr_rates ||
-	    (part == TIME_WAIT && owner->wait_source != owner->whole_source))
+	if (!owner->time[part].nr_rates)
 		return cell_none();
 	return cell_percent(owner->time[part].delta, owner->time[TIME_WHOLE].delta);
-}
-
-/* What of the halts was not polled; absent when that is not known. */
-static struct cell sleep_share(const struct owner *owner)
-{
-	if (!owner->time[TIME_POLL].nr_rates || !owner->time[TIME_HALT].nr_rates)
-		return cell_none();
-	return cell_percent(owner_slept_ns(owner), owner->time[TIME_WHOLE].delta);
 }
 
 static struct cell split_of(struct owner *owner)
@@ -116,7 +107,9 @@ static struct cell split_of(struct owner *owner)
 		[SPLIT_KVM] = time[TIME_KVM].delta,
 		[SPLIT_USER] = time[TIME_USER].delta,
 		[SPLIT_POLL] = time[TIME_POLL].delta,
-		[SPLIT_HALT] = owner_slept_ns(owner),
+		[SPLIT_BLOCK] = time[TIME_BLOCK].delta,
+		[SPLIT_WAIT] = time[TIME_WAIT].delta,
+		[SPLIT_IDLE] = time[TIME_IDLE].delta,
 	};
 
 	if (!time[TIME_GUEST].nr_rates || !time[TIME_WHOLE].delta)
@@ -146,15 +139,16 @@ static struct cell of_thousandths(const struct part_sum *part)
 	return part->nr ? cell_percent(part->total, 1000) : cell_none();
 }
 
-/* Where exits have no times, or another source than the wait has them, it is of the interval. */
+/* Where exits have no times, the scheduler's sum of the threads, as a share of the interval. */
 static struct cell wait_share(const struct owner *owner, bool is_gone)
 {
-	uint32_t nr = owner->time[TIME_WAIT].nr_rates;
-	struct cell cell = owner_share(owner, TIME_WAIT);
+	const struct part_sum *waited = &owner->host[HOST_WAITED];
 
-	if (cell.type != CELL_NONE || is_gone)
-		return cell;
-	return percent(owner->time[TIME_WAIT].per_s, 1e9 * nr, nr);
+	if (owner->time[TIME_GUEST].nr_rates && owner->time[TIME_WAIT].nr_rates)
+		return owner_share(owner, TIME_WAIT);
+	if (is_gone)
+		return cell_none();
+	return percent(waited->per_s, 1e9 * waited->nr_rates, waited->nr_rates);
 }
 
 /* The number of vCPUs for the average of throttled time; vCPUs without a quota count, too. */
@@ -162,14 +156,15 @@ static uint32_t throttled_vcpus(const struct owner *owner)
 {
 	uint32_t nr = owner->host[HOST_THROTTLED].nr_rates;
 
-	return nr && owner->time[TIME_WAIT].nr_rates > nr ? owner->time[TIME_WAIT].nr_rates : nr;
+	return nr && owner->host[HOST_WAITED].nr_rates > nr ? owner->host[HOST_WAITED].nr_rates :
+							      nr;
 }
 
 /* For a host of a fleet, which has one key for all vCPUs: at most the time that they wait. */
 static struct cell throttled_share(const struct owner *owner)
 {
 	double ns_per_s = owner->host[HOST_THROTTLED].per_s;
-	double wait_per_s = owner->time[TIME_WAIT].per_s;
+	double wait_per_s = owner->host[HOST_WAITED].per_s;
 	struct cell wait = wait_share(owner, false);
 
 	if (owner->has_throttled_sums && wait.type == CELL_PERCENT && wait_per_s > 0) {
@@ -181,10 +176,8 @@ static struct cell throttled_share(const struct owner *owner)
 
 static struct cell top_share(const struct owner *owner)
 {
-	uint64_t whole_ns = owner->time[TIME_WHOLE].delta, idle_ns = owner_slept_ns(owner);
-
 	if (owner->top_ns)
-		return cell_percent(owner->top_ns, whole_ns > idle_ns ? whole_ns - idle_ns : 0);
+		return cell_percent(owner->top_ns, owner->time[TIME_WHOLE].delta);
 	return cell_percent(owner->top_count, owner->all_count);
 }
 
@@ -246,7 +239,8 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 {
 	static const enum time_part parts[COLUMNS] = {
 		[COL_IN_GUEST] = TIME_GUEST, [COL_IN_L2] = TIME_L2, [COL_IN_KVM] = TIME_KVM,
-		[COL_IN_USER] = TIME_USER, [COL_IN_HALT] = TIME_HALT, [COL_IN_POLL] = TIME_POLL,
+		[COL_IN_USER] = TIME_USER, [COL_IN_IDLE] = TIME_IDLE, [COL_IN_POLL] = TIME_POLL,
+		[COL_IN_BLOCK] = TIME_BLOCK, [COL_BLOCK_USER] = TIME_BLOCK_USER,
 	};
 	struct owner *owner = of->owner;
 	const struct part_sum *host = owner->host;
@@ -260,8 +254,6 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 	case COL_RATE:
 	case COL_HISTORY:
 		return exits_of(id, of, is_gone);
-	case COL_IN_SLEEP:
-		return sleep_share(owner);
 	case COL_IN_WAIT:
 		return wait_share(owner, is_gone);
 	case COL_VCPU_TIME:
@@ -321,8 +313,8 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
 {
 	const struct part_sum *host = cpu->host;
 	double run = host[HOST_RUN].per_s, throttled = host[HOST_THROTTLED].per_s;
-	double all = cpu->time[TIME_WAIT].per_s, wait = all > throttled ? all - throttled : 0;
-	bool has_wait = cpu->time[TIME_WAIT].nr_rates;
+	double all = host[HOST_WAITED].per_s, wait = all > throttled ? all - throttled : 0;
+	bool has_wait = host[HOST_WAITED].nr_rates;
 	bool is_free = !host[HOST_CPU].nr && host[HOST_BUSY].nr_rates;
 
 	switch (id) {
@@ -399,36 +391,11 @@ struct view_row *owners_add_row(struct view *view, struct owner *owner, const st
 	return fill_row(view, &this);
 }
 
-/*
- * What halts are shown as: sleep and polling, or, where it is not known what was polled, as a
- * whole. In a fleet some hosts may differ.
- */
-static void drop_halts(struct view *view)
-{
-	int whole = view_column(view->type, COL_IN_HALT);
-	int polled = view_column(view->type, COL_IN_POLL);
-	size_t nr_whole = 0, nr_split = 0;
-
-	if (!view_has(view, COL_IN_POLL))
-		return;
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		const struct cell *cells = view->rows[i].cells;
-
-		nr_split += cells[polled].type == CELL_PERCENT;
-		nr_whole += cells[whole].type == CELL_PERCENT && cells[polled].type == CELL_NONE;
-	}
-	if (!nr_whole) {
-		view_drop(view, COL_IN_HALT);
-	} else if (!nr_split) {
-		view_drop(view, COL_IN_POLL);
-		view_drop(view, COL_IN_SLEEP);
-	}
-}
-
 void owners_finish(struct view *view, const struct query *query, const struct facts *facts)
 {
 	(void)query;
-	drop_halts(view);
+	if (view->nr_rows && view_has(view, COL_IN_GUEST) && !view_has(view, COL_IN_BLOCK))
+		view->note = TIMES_WITH_WAITS;
 	if (view->nr_rows && facts_lack(facts, NEED_TIMES))
 		view->note = facts_lack(facts, NEED_TIMES);
 	if (view->nr_rows && view_has(view, COL_IN_GUEST) && !view_has(view, COL_IN_USER))

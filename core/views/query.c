@@ -227,7 +227,7 @@ bool query_wants_exits(const struct query *query, const struct field *field)
 
 bool query_needs_exits(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME;
+	return field_is_of_exits(field) || field->use == USE_TIME;
 }
 
 /* The source of the view's exits; -1: it shows other counts. */
@@ -288,9 +288,7 @@ uint64_t query_wants_longer(const struct query *query)
 
 uint32_t query_wants_stacks(const struct query *query)
 {
-	if (query->type == &view_why && query->followed)
-		return findings_have_exits(query->followed) ? query->stack_hz : 0;
-	return query->type == &view_where || query->type == &view_why ? query->stack_hz : 0;
+	return query->type == &view_where ? query->stack_hz : 0;
 }
 
 bool query_wants_guest_code(const struct query *query)

@@ -31,7 +31,7 @@ struct query {
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these; */
 	bool joins_names;	      /* guests of one name are one guest */
-	uint32_t stack_hz;	      /* of view_where and view_why: see struct want, */
+	uint32_t stack_hz;	      /* of view_where: see struct want, */
 	bool has_guest_code;	      /* the same, */
 	bool by_argument;	      /* and exits are told apart by their arguments */
 	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */

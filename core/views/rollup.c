@@ -28,7 +28,6 @@ void rollup_begin(struct rollup *rollup, unsigned int by)
 	field_set_clear(&rollup->reasons);
 	rollup->all = (struct owner){ .key = { GUEST_ALL, -1, FIELD_ANY } };
 	rollup->all_groups = (struct group){ .key = rollup->all.key };
-	rollup->halt = (struct halt_reason){ false };
 	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = 0;
 	rollup->nr_costs = rollup->latest = 0;
 	key_index_clear(&rollup->owner_index);
@@ -201,20 +200,8 @@ void owner_join(struct owner *owner, const struct owner *more)
 		part_join(&owner->host[i], &more->host[i]);
 	for (int i = 0; i < EVENT_KINDS; i++)
 		part_join(&owner->events[i], &more->events[i]);
-	if (more->time[TIME_WHOLE].nr)
-		owner->whole_source = more->whole_source;
-	if (more->time[TIME_WAIT].nr)
-		owner->wait_source = more->wait_source;
 	owner->has_throttled_sums |= more->has_throttled_sums;
 	stat_sum_merge(&owner->exits, &more->exits);
-}
-
-uint64_t owner_slept_ns(const struct owner *owner)
-{
-	const struct part_sum *time = owner->time;
-
-	return time[TIME_HALT].delta > time[TIME_POLL].delta ?
-		       time[TIME_HALT].delta - time[TIME_POLL].delta : 0;
 }
 
 uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least)
@@ -245,10 +232,6 @@ static void owner_add(struct owner *owner, const struct field *field,
 		owner->has_throttled_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
 	} else if (field->use == USE_TIME) {
 		part_add(&owner->time[field->part], stat, tick);
-		if (field->part == TIME_WHOLE)
-			owner->whole_source = field->source;
-		else if (field->part == TIME_WAIT)
-			owner->wait_source = field->source;
 	}
 }
 
@@ -270,53 +253,54 @@ static void owner_add_cost(struct owner *owner, uint32_t field, uint64_t ns, uin
 	owner->top_count = count;
 }
 
-/* A reason has one key in an owner that is a vCPU; else its keys are added up first. */
-static void add_reason(struct rollup *rollup, struct owner *owner, const struct field *field,
-		       const struct stats_item *stat, uint64_t open_ns)
+static struct reason_cost *cost_of(struct rollup *rollup, const struct owner *owner,
+				   uint32_t reason)
 {
-	uint64_t delta_ns = stat->timing ? stat->timing->delta_ns : 0;
-	struct key key = owner->key;
-	size_t at;
+	const struct key key = { owner->key.guest, owner->key.vcpu, reason };
+	size_t at = key_index_add(&rollup->cost_index, rollup->costs, sizeof(struct reason_cost),
+				  rollup->nr_costs, &key);
 
-	if (open_ns > owner->open_ns)
-		owner->open_ns = open_ns;
-	if (field->is_idle)
-		owner->nr_halts += stat->delta;
-	if (field->is_idle || (!stat->delta && !delta_ns))
-		return;
-	/* A vCPU has one key of a reason; the ended guests, one owner with vCPU -1, have many. */
-	if (rollup->by & GROUP_VCPU && owner->key.vcpu >= 0) {
-		owner_add_cost(owner, stat->key.field, delta_ns, stat->delta);
-		return;
-	}
-	key.field = stat->key.field;
-	at = key_index_add(&rollup->cost_index, rollup->costs, sizeof(struct reason_cost),
-			   rollup->nr_costs, &key);
 	if (at == rollup->nr_costs) {
 		array_grow_unset(&rollup->costs, &rollup->room_costs, at + 1);
 		rollup->costs[rollup->nr_costs++] = (struct reason_cost){ .key = key };
 	}
-	rollup->costs[at].count += stat->delta;
-	rollup->costs[at].ns += delta_ns;
+	return &rollup->costs[at];
+}
+
+/* Keys of a reason are added up first: its time and the idle part of it, of one vCPU or of many. */
+static void add_reason(struct rollup *rollup, struct owner *owner, const struct field *field,
+		       const struct stats_item *stat, uint64_t open_ns)
+{
+	struct reason_cost *cost;
+
+	if (field->use == USE_EXIT_PART) {
+		if (field->part == EXIT_IDLE && stat->delta)
+			cost_of(rollup, owner, field->reason)->idle_ns += stat->delta;
+		return;
+	}
+	if (open_ns > owner->open_ns)
+		owner->open_ns = open_ns;
+	if (!stat->delta && !(stat->timing && stat->timing->delta_ns))
+		return;
+	cost = cost_of(rollup, owner, stat->key.field);
+	cost->count += stat->delta;
+	if (!stat->timing)
+		return;
+	cost->ns += stat->timing->delta_ns;
+	if (field->is_idle && !rollup->has_parts)
+		cost->idle_ns += stat->timing->delta_ns;
 }
 
 static void add_costs(struct rollup *rollup)
 {
-	bool is_known = rollup->halt.is_known &&
-			field_set_has(&rollup->reasons, rollup->halt.field);
-
 	for (size_t i = 0; i < rollup->nr_costs; i++) {
 		const struct reason_cost *cost = &rollup->costs[i];
 		struct key key = { cost->key.guest, cost->key.vcpu, FIELD_ANY };
+		uint64_t ns = cost->ns > cost->idle_ns ? cost->ns - cost->idle_ns : 0;
 
-		owner_add_cost(find_owner(rollup, &key), cost->key.field, cost->ns, cost->count);
-	}
-	for (size_t i = 0; is_known && i < rollup->nr_owners; i++) {
-		struct owner *owner = &rollup->owners[i];
-
-		if (owner->time[TIME_POLL].delta)
-			owner_add_cost(owner, rollup->halt.field, owner->time[TIME_POLL].delta,
-				       owner->nr_halts);
+		if (ns || cost->count)
+			owner_add_cost(find_owner(rollup, &key), cost->key.field, ns,
+				       cost->count);
 	}
 }
 
@@ -339,10 +323,9 @@ static void group_add(struct rollup *rollup, struct group *group, const struct f
 	if (!timing)
 		return;
 	timing_sum_add(&group->timing, timing, rollup->is_since_start);
-	if (field->is_idle) {
-		group->nr_halts++;
-		group->halt_ns += timing->total_ns;
-		group->halt_delta_ns += timing->delta_ns;
+	if (field->is_idle && !rollup->has_parts) {
+		group->parts[EXIT_IDLE].total += timing->total_ns;
+		group->parts[EXIT_IDLE].delta += timing->delta_ns;
 	}
 	if (timing->raw.spread) {
 		array_grow_unset(&rollup->spreads, &rollup->room_spreads, rollup->nr_spreads + 1);
@@ -359,9 +342,8 @@ void group_join(struct group *all, const struct group *group)
 	all->rate_per_s += group->rate_per_s;
 	all->has_rate |= group->has_rate;
 	timing_sum_merge(&all->timing, &group->timing);
-	all->nr_halts += group->nr_halts;
-	all->halt_ns += group->halt_ns;
-	all->halt_delta_ns += group->halt_delta_ns;
+	for (int i = 0; i < EXIT_PARTS; i++)
+		part_join(&all->parts[i], &group->parts[i]);
 }
 
 static void set_percentiles(struct group *group, const struct buckets *buckets)
@@ -401,30 +383,22 @@ static void set_all_percentiles(struct rollup *rollup)
 	buckets_release(&all);
 }
 
-bool group_is_polled(const struct rollup *rollup, const struct group *group)
-{
-	bool has_all = !(rollup->by & GROUP_REASON) || group == &rollup->all_groups;
-
-	return rollup->all.time[TIME_POLL].nr && rollup->halt.is_known && group->nr_halts &&
-	       field_set_has(&rollup->counted, rollup->halt.field) &&
-	       (has_all || group->key.field == rollup->halt.field);
-}
-
 /* ---- the pass */
 
 static void add_key(struct rollup *rollup, const struct facts *facts,
 		    const struct stats_item *stat)
 {
 	const struct field *field = fields_get(facts->fields, stat->key.field);
-	bool is_counted = field_set_has(&rollup->counted, stat->key.field);
-	bool is_reason = field_set_has(&rollup->reasons, stat->key.field);
+	bool is_part = field->use == USE_EXIT_PART;
+	uint32_t of = is_part ? field->reason : stat->key.field;
+	bool is_counted = field_set_has(&rollup->counted, of) &&
+			  (!is_part || (rollup->has_groups && field->parent != FIELD_NONE));
+	bool is_reason = field_set_has(&rollup->reasons, of);
 	uint64_t open_ns;
 	struct owner *owner;
 
 	if (!keys_have(&rollup->keys, &stat->key))
 		return;
-	if (field->is_idle)
-		halt_reason_look(&rollup->halt, field, stat);
 	if (!is_counted && !is_reason && !is_of_owner(field))
 		return;
 	owner = owner_of(rollup, facts, &stat->key);
@@ -435,14 +409,29 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 		owner_add(owner, field, stat, facts->stats->tick);
 	if (is_reason)
 		add_reason(rollup, owner, field, stat, open_ns);
-	if (is_counted && rollup->has_groups)
+	if (is_counted && is_part)
+		part_add(&group_of(rollup, of)->parts[field->part], stat, facts->stats->tick);
+	else if (is_counted && rollup->has_groups)
 		group_add(rollup, group_of(rollup, stat->key.field), field, stat, open_ns);
 	else if (is_counted)
 		stat_sum_add(&owner->exits, stat, FIELD_COUNTER, facts->stats->tick);
 }
 
+/* Not of an older history, nor of what an exporter says. */
+static bool knows_parts(const struct facts *facts)
+{
+	const struct stats *stats = facts->stats;
+
+	for (size_t i = 0; i < stats->nr; i++) {
+		if (fields_get(facts->fields, stats->list[i].key.field)->use == USE_EXIT_PART)
+			return true;
+	}
+	return false;
+}
+
 void rollup(struct rollup *rollup, const struct facts *facts)
 {
+	rollup->has_parts = knows_parts(facts);
 	for (size_t i = 0; i < facts->stats->nr; i++)
 		add_key(rollup, facts, &facts->stats->list[i]);
 	add_costs(rollup);

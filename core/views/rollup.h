@@ -59,17 +59,15 @@ struct owner {
 	struct part_sum time[TIME_PARTS]; /* ns */
 	struct part_sum host[HOST_PARTS];
 	struct part_sum events[EVENT_KINDS]; /* KVM's counters, by what they count */
-	uint32_t whole_source, wait_source; /* each source has an interval of its own */
 	bool has_throttled_sums; /* of keys that have many vCPUs each */
 	bool has_exit_cpu;
 	uint64_t exit_cpu; /* where its latest exit was */
 	struct stat_sum exits; /* of rollup.counted */
 	uint64_t open_ns; /* the longest exit that is open, see stats_open_ns() */
-	/* The costliest of rollup.reasons; the cost of halts is what was polled. */
+	/* The costliest of rollup.reasons; idle time costs nothing. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count;
 	uint64_t all_ns, all_count; /* of all reasons */
-	uint64_t nr_halts;
 	double shares[SPLIT_PARTS]; /* for the cell of a picture */
 };
 
@@ -87,9 +85,7 @@ struct group {
 	bool has_percentiles; /* of a recording, which has finer buckets than timing */
 	uint64_t percentiles_ns[NR_PERCENTILES];
 	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
-	/* The keys of halts in the group, and how long the halts took that ended. */
-	uint32_t nr_halts;
-	uint64_t halt_ns, halt_delta_ns;
+	struct part_sum parts[EXIT_PARTS]; /* of the time of the exits, or beside it */
 	struct timing_sum timing;
 };
 
@@ -110,7 +106,7 @@ struct rollup {
 	struct group *groups;
 	size_t nr_groups;
 	struct group all_groups; /* after rollup_sum_groups() */
-	struct halt_reason halt; /* the halts that KVM polls in */
+	bool has_parts; /* parts of the time of exits are known; else all of a halt is idle */
 
 	/* Its own: */
 	size_t room_owners, room_groups, latest;
@@ -118,7 +114,7 @@ struct rollup {
 	struct key_index owner_index, group_index, cost_index;
 	struct reason_cost { /* of an owner */
 		struct key key;
-		uint64_t count, ns;
+		uint64_t count, ns, idle_ns;
 	} *costs;
 	size_t nr_costs, room_costs;
 	struct spread_of_group {
@@ -152,11 +148,7 @@ void rollup_add_to(struct rollup *rollup, const struct facts *facts,
 void owner_join(struct owner *owner, const struct owner *more);
 /* Adds the numbers of one group to another, but for its percentiles. */
 void group_join(struct group *all, const struct group *group);
-/* What of the halts of the last interval was not polled. */
-uint64_t owner_slept_ns(const struct owner *owner);
 /* The memory that KVM maps for the owner in pages of this size, EVENT_PAGES_4K ..., or larger. */
 uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least);
-/* Whether the group has the halts that KVM polls in, and what it polled is known. */
-bool group_is_polled(const struct rollup *rollup, const struct group *group);
 
 #endif

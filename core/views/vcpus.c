@@ -17,7 +17,7 @@ static const struct column columns[] = {
 
 static bool needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
+	return field_is_of_exits(field) || field->use == USE_TIME || field->use == USE_CPU ||
 	       (field_event(field) && field_is_by_vcpu(field)) ||
 	       (field->use == USE_HOST && !host_is_of_cpu(field->part) &&
 		!host_is_of_host(field->part));

@@ -120,7 +120,6 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 		[TARGET_EXITS] = &view_exits,
 		[TARGET_ARGUMENTS] = &view_hotspots,
 		[TARGET_EVENTS] = &view_events,
-		[TARGET_CODE] = &view_where,
 	};
 
 	(void)facts;

@@ -23,11 +23,11 @@ void lines_init(struct lines *lines)
 {
 	static const struct exit_events usual;
 	struct fields *fields = lines->fields;
-	/* Not all hosts have the polled time: see take_seconds(). */
-	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT | 1U << TIME_POLL);
+	/* Not all hosts have the other parts: see take_seconds(). */
+	unsigned int parts = EXIT_FIELDS_PARTS & ~(EXIT_FIELDS_AWAY | 1U << TIME_POLL);
 
 	exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
-	lines->wait = host_fields_add_wait(fields, PROVIDER_HOST);
+	lines->waited = host_fields_add_part(fields, PROVIDER_HOST, HOST_WAITED);
 	lines->throttled = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED);
 	if (lines->is_all)
 		lines->guests = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS);
@@ -227,18 +227,17 @@ static int take_exits(struct lines *lines, const struct answer_series *series, b
 						lines->exits.parents[EXITS_VMEXIT] }, measure);
 }
 
-/* The exporter's modes, and the parts of a vCPU's time that they belong to. */
+/*
+ * The exporter's modes, and the parts of a vCPU's time that they are. "throttled" is a part of
+ * waiting that the exporter keeps apart.
+ */
 static const struct mode {
 	const char *name;
-	enum time_part parts[3]; /* TIME_PARTS: none */
+	enum time_part part;
 } modes[] = {
-	{ "guest", { TIME_WHOLE, TIME_GUEST, TIME_PARTS } },
-	{ "kvm", { TIME_WHOLE, TIME_KVM, TIME_PARTS } },
-	{ "user", { TIME_WHOLE, TIME_USER, TIME_PARTS } },
-	{ "poll", { TIME_WHOLE, TIME_HALT, TIME_POLL } },
-	{ "sleep", { TIME_WHOLE, TIME_HALT, TIME_PARTS } },
-	{ "wait", { TIME_WAIT, TIME_PARTS, TIME_PARTS } },
-	{ "throttled", { TIME_WAIT, TIME_PARTS, TIME_PARTS } },
+	{ "guest", TIME_GUEST }, { "kvm", TIME_KVM },	  { "user", TIME_USER },
+	{ "poll", TIME_POLL },	 { "idle", TIME_IDLE },	  { "block", TIME_BLOCK },
+	{ "wait", TIME_WAIT },	 { "throttled", TIME_WAIT },
 };
 
 static void add_vcpu(struct member *member, int32_t index)
@@ -278,8 +277,9 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 	const struct measure measure = { .is_time = true };
 	const struct mode *mode = NULL;
 	char name[LABEL_SIZE];
+	struct key key;
 	int32_t vcpu;
-	int err = 0;
+	int err;
 
 	if (!member || !answer_label(series, "mode", name, sizeof(name)) ||
 	    !vcpu_of(lines, series, &vcpu))
@@ -292,18 +292,16 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 		return 0;
 	if (vcpu >= 0)
 		add_vcpu(member, vcpu);
-	if (lines->exits.times[TIME_POLL] == FIELD_NONE && strcmp(name, "poll") == 0)
-		exit_fields_add_part(&lines->exits, TIME_POLL);
-	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
-		enum time_part part = mode->parts[i];
-		struct key key = { member->guest.id, vcpu, lines->wait };
-
-		if (part == TIME_PARTS)
-			continue;
-		if (part != TIME_WAIT)
-			key.field = lines->exits.times[part];
+	if (lines->exits.times[mode->part] == FIELD_NONE)
+		exit_fields_add_part(&lines->exits, mode->part);
+	key = (struct key){ member->guest.id, vcpu, lines->exits.times[TIME_WHOLE] };
+	err = add_to(lines, series, key, measure);
+	key.field = lines->exits.times[mode->part];
+	if (!err)
 		err = add_to(lines, series, key, measure);
-	}
+	key.field = lines->waited;
+	if (!err && mode->part == TIME_WAIT)
+		err = add_to(lines, series, key, measure);
 	if (!err && strcmp(name, "throttled") == 0)
 		err = add_to(lines, series,
 			     (struct key){ member->guest.id, vcpu, lines->throttled }, measure);

@@ -175,7 +175,7 @@ struct lines {
 	struct member *members;
 	uint32_t last_member;
 	struct exit_fields exits;
-	uint32_t wait, throttled, finding, guests; /* the last: of all hosts */
+	uint32_t waited, throttled, finding, guests; /* the last: of all hosts */
 	struct line *lines;
 	size_t nr_lines, size; /* how many there are, and their bytes */
 	uint64_t first; /* the time of the first cell, in steps */

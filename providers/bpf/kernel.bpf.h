@@ -48,6 +48,8 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	unsigned char sched_delayed;
+	__u64 exec_start, sum_exec_runtime;
 } OF_KERNEL;
 
 struct thread_info {
@@ -77,6 +79,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	char comm[16];
 	struct mm_struct *mm;
+	unsigned long nvcsw;
 	struct sched_info sched_info;
 	struct hlist_head preempt_notifiers;
 	struct hlist_node pid_links[1];
@@ -98,6 +101,10 @@ struct timespec64 {
 
 struct preempt_notifier {
 	struct hlist_node link;
+} OF_KERNEL;
+
+struct rcuwait {
+	struct task_struct *task;
 } OF_KERNEL;
 
 struct kvm_vcpu_stat_generic {
@@ -182,11 +189,17 @@ struct vgic_cpu {
 	void *private_irqs; /* since Linux 6.11; an array before */
 } OF_KERNEL;
 
+/* x86: pages that the host has not got, of which the guest does not know. */
+struct async_page_faults {
+	_Bool halted;
+} OF_KERNEL;
+
 /* x86; from ctxt on AArch64. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17], cr3, cr4;
 	__u32 regs_avail, virtual_tsc_khz;
 	_Bool preempted_in_kernel, apicv_active;
+	struct async_page_faults apf;
 	struct kvm_cpu_context ctxt;
 	struct arch_timer_cpu timer_cpu;
 	struct vgic_cpu vgic_cpu;
@@ -200,6 +213,7 @@ struct kvm_vcpu {
 	struct kvm *kvm;
 	struct preempt_notifier preempt_notifier;
 	int vcpu_id, mode;
+	struct rcuwait wait;
 	_Bool preempted;
 	struct pid *pid; /* of the thread that ran it last */
 	struct kvm_vcpu_arch arch;

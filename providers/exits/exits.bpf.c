@@ -11,6 +11,7 @@
  */
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/arguments.bpf.h"
+#include "providers/exits/away.bpf.h"
 #include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/pc.bpf.h"
@@ -25,27 +26,13 @@ static __always_inline __u32 id_of(const struct kvm_vcpu *vcpu)
 	return vcpu ? (__u32)vcpu->vcpu_id : EXITS_NO_VCPU;
 }
 
-/* CONFIG_SCHED_INFO */
-static __always_inline _Bool knows_waits(void)
-{
-	return bpf_core_field_exists(struct task_struct, sched_info.run_delay);
-}
-
-/* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
-static __always_inline __u64 waited_so_far(void)
-{
-	const struct task_struct *task = bpf_get_current_task_btf();
-
-	return knows_waits() ? task->sched_info.run_delay : 0;
-}
-
 /* The exit's code; and what else is noted when it begins. */
 static __always_inline __u64 note_begin(const __u64 *ctx, const struct kvm_vcpu *vcpu,
 					enum exit_place place, struct exits_thread *thread)
 {
 	if (reports_long) {
 		thread->user_ns = 0;
-		thread->waited_before_ns = waited_so_far();
+		thread->waited_before_ns = thread->waited_ns;
 		thread->pc = pc_at_begin(ctx, place);
 	}
 	return counts_pcs ? code_and_pc(ctx, vcpu, place, &thread->pc) :
@@ -108,10 +95,9 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	}
 	exit->end_ns = now;
 	exit->took_ns = now - since;
-	exit->user_ns = thread->user_ns + (thread->user_since ? now - thread->user_since : 0);
+	exit->user_ns = thread->user_ns;
 	exit->polled_ns = thread->begun_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
-	exit->waited_ns = knows_waits() ? waited_so_far() - thread->waited_before_ns :
-					  EXITS_UNKNOWN;
+	exit->waited_ns = sees_away ? thread->waited_ns - thread->waited_before_ns : EXITS_UNKNOWN;
 	exit->pc = pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;
@@ -160,17 +146,17 @@ static __always_inline void note_end(struct exits_thread *thread, const struct k
 		count_pc(thread, vcpu, cell, now);
 }
 
-/* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
+/* Most exits are no halts, not long and not user space's: they pay for comparisons, and no more. */
 static __always_inline int end_exit(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
 	__u64 since, now, number;
 
 	if (!thread)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = thread->user_since ? end_userspace(thread) : bpf_ktime_get_ns();
 	number = thread->begun_cell;
 	if (number >= EXITS_HALT) {
-		end_halt(thread, vcpu, now);
+		end_halt(thread, vcpu);
 		number %= EXITS_CELLS;
 	}
 	since = thread->begun_ns;
@@ -184,10 +170,6 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 		took(&thread->cells[number], now - since);
 		if (thread->has_argument)
 			end_argument(thread, since, now);
-	}
-	if (thread->user_since) {
-		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
-		thread->user_since = 0;
 	}
 	return 0;
 }
@@ -223,7 +205,7 @@ int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
-	__u64 code = exits_user_code(ctx->args[0], (int)ctx->args[1]);
+	__u64 code = exits_user_code(ctx->args[0], (int)ctx->args[1]), now;
 
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
@@ -232,15 +214,16 @@ int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 	if (counts_pcs && exit_place == EXIT_IN_VMX)
 		thread->pc = pc_at_end(thread, (const void *)(unsigned long)thread->running);
 	thread->running = 0; /* KVM_RUN is over */
-	if (thread->user_since)
-		end_userspace(thread, bpf_ktime_get_ns());
+	now = thread->user_since ? end_userspace(thread) : bpf_ktime_get_ns();
 	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (code >= EXITS_RESTART && !knows_return(thread))
+	/* A halt goes on after a signal, with the next KVM_RUN, which nothing else shows. */
+	if (!sees_away && code >= EXITS_RESTART && thread->begun_cell >= EXITS_HALT)
 		return 0;
+	note_userspace(thread);
 	thread->user_cell = cell;
-	thread->user_since = bpf_ktime_get_ns();
+	thread->user_since = now;
 	return 0;
 }
 

@@ -75,7 +75,7 @@ static int check_exit(const struct env *env, const struct split *exit, struct er
 static int open_names(struct exits_state *exits, struct error *error)
 {
 	const struct split *user = &arch_userspace_split;
-	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
+	unsigned int parts = EXIT_FIELDS_PARTS & ~EXIT_FIELDS_AWAY;
 	uint64_t id;
 	int err;
 
@@ -167,7 +167,16 @@ static uint32_t room_for(uint32_t vcpus)
 static int begin(struct exits_state *exits, struct error *error)
 {
 	uint32_t max_threads = exits->bpf->max_threads;
+	int err;
 
+	exits_long_set(&exits->long_exits, exits->bpf, exits->names);
+	err = exits_bpf_attach(exits->bpf, error);
+	if (err)
+		return err;
+	for (int part = 0; exits->bpf->sees_away && part < TIME_PARTS; part++) {
+		if (EXIT_FIELDS_AWAY >> part & 1)
+			exits_names_add_part(exits->names, (enum time_part)part);
+	}
 	exits->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = exits->args.env,
 		.guests = exits->args.guests,
@@ -176,14 +185,14 @@ static int begin(struct exits_state *exits, struct error *error)
 		.codes = exits->bpf->codes,
 		.max_threads = max_threads,
 		.is_timed = exits->bpf->is_timed,
+		.sees_away = exits->bpf->sees_away,
 		.clock = clock_now_ns,
 	});
 	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
 	exits->lost = (struct exits_bpf_lost){ 0 };
-	exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	exits->flags = ROW_FROM_ZERO;
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
-	return exits_bpf_attach(exits->bpf, error);
+	return 0;
 }
 
 /* Exits are counted without stacks, too. */
@@ -342,7 +351,6 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	uint64_t now_ns;
 	int err;
 
-	exits_bpf_look_for_interrupts(exits->bpf);
 	look_for_nested(exits);
 	exits_threads_begin(exits->threads);
 	now_ns = clock_now_ns(); /* to attach programs takes a while */

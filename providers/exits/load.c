@@ -60,11 +60,45 @@ static bool is_by_clock(const struct exits_bpf *bpf)
 	return bpf->config.stack_hz && !bpf->config.has_cycles;
 }
 
-static void choose_programs(const struct exits_bpf *bpf)
+/* The programs that see when a vCPU's thread loses its CPU and gets one, of both kinds. */
+struct away_programs {
+	struct bpf_program *out, *in;
+};
+
+static struct away_programs direct_programs(const struct exits_bpf *bpf)
+{
+	return (struct away_programs){ bpf->program->progs.on_sched_out,
+				       bpf->program->progs.on_sched_in };
+}
+
+static struct away_programs probe_programs(const struct exits_bpf *bpf)
+{
+	return (struct away_programs){ bpf->program->progs.on_probed_out,
+				       bpf->program->progs.on_probed_in };
+}
+
+/* exits_attach() attaches the first kind that the kernel takes. */
+static void choose_away(const struct exits_bpf *bpf, bool may_be_direct)
+{
+	const struct away_programs direct = direct_programs(bpf), probes = probe_programs(bpf);
+	struct bpf_program *const all[] = { direct.out, direct.in, probes.out, probes.in };
+	bool has_btf = may_be_direct &&
+		       !bpf_program__set_attach_target(direct.out, 0, "kvm_sched_out") &&
+		       !bpf_program__set_attach_target(direct.in, 0, "kvm_sched_in");
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		bool is_direct = all[i] == direct.out || all[i] == direct.in;
+
+		bpf_program__set_autoload(all[i], bpf->is_timed && (has_btf || !is_direct));
+		bpf_program__set_autoattach(all[i], false);
+	}
+}
+
+static void choose_programs(const struct exits_bpf *bpf, bool may_be_direct)
 {
 	const struct exits_program *program = bpf->program;
 	const struct split *exit = bpf->config.exit;
-	bool goes_on = bpf->is_timed && exit->run_event, has_arguments = bpf->config.has_arguments;
+	bool has_arguments = bpf->config.has_arguments;
 	bool has_pc = bpf->config.has_long || bpf->config.has_pcs;
 	struct bpf_program *each;
 	const struct {
@@ -74,7 +108,6 @@ static void choose_programs(const struct exits_bpf *bpf)
 		{ program->progs.on_userspace, true, false },
 		{ program->progs.on_nested_exit, bpf->is_timed, false },
 		{ program->progs.on_nested_entry, bpf->is_timed, true },
-		{ program->progs.on_run, goes_on, true },
 		{ program->progs.on_page_fault,
 		  bpf->is_timed && has_pc && exit->place == EXIT_IN_VMX, false },
 		{ program->progs.on_ioport, has_arguments, false },
@@ -99,13 +132,13 @@ static void choose_programs(const struct exits_bpf *bpf)
 					  has_event(bpf, list[i].program));
 		bpf_program__set_autoattach(list[i].program, !list[i].is_watch);
 	}
+	choose_away(bpf, may_be_direct);
 	/* stacks.c attaches these. */
 	bpf_program__set_autoload(program->progs.on_sample, bpf->config.stack_hz);
 	bpf_program__set_autoload(program->progs.on_switch, bpf->config.stack_hz);
 	bpf_program__set_autoload(program->progs.on_timer, is_by_clock(bpf));
 	bpf_program__set_autoattach(program->progs.on_switch, false);
 	bpf_program__set_autoattach(program->progs.on_timer, false);
-	program->rodata->halts_go_on = goes_on;
 	program->rodata->has_fault_vcpu = has_fault_vcpu(bpf->config.env);
 	if (exit)
 		bpf_program__set_autoload(exit_program(bpf, exit->place), true);
@@ -188,7 +221,7 @@ static int set_sizes(const struct exits_bpf *bpf)
 	return err ? err : set_stacks(bpf);
 }
 
-int exits_load(struct exits_bpf *bpf)
+static int load(struct exits_bpf *bpf, bool may_be_direct)
 {
 	const struct split *exit = bpf->config.exit;
 	int err;
@@ -198,15 +231,42 @@ int exits_load(struct exits_bpf *bpf)
 		return -errno;
 	bpf->is_timed = exit && trace_event_exists(bpf->config.env, exit->system,
 						   exit->entry_event);
-	choose_programs(bpf);
+	choose_programs(bpf, may_be_direct);
 	err = set_exit(bpf);
 	if (!err)
 		err = set_sizes(bpf);
 	return err ? err : exits_program__load(bpf->program);
 }
 
+/* BTF may have a function of which the kernel does not know the address: one with another name. */
+int exits_load(struct exits_bpf *bpf)
+{
+	int err = load(bpf, true);
+
+	if (!err)
+		return 0;
+	exits_program__destroy(bpf->program);
+	return load(bpf, false);
+}
+
+/* The program that sees the end first: without the begin it does nothing. */
+static bool attach_away(struct exits_bpf *bpf, struct away_programs programs)
+{
+	if (!bpf_program__autoload(programs.in))
+		return false;
+	bpf->away_links[0] = bpf_program__attach(programs.in);
+	bpf->away_links[1] = bpf->away_links[0] ? bpf_program__attach(programs.out) : NULL;
+	if (bpf->away_links[1])
+		return true;
+	bpf_link__destroy(bpf->away_links[0]);
+	bpf->away_links[0] = NULL;
+	return false;
+}
+
 int exits_attach(struct exits_bpf *bpf)
 {
+	bpf->sees_away = attach_away(bpf, direct_programs(bpf)) ||
+			 attach_away(bpf, probe_programs(bpf));
 	return exits_program__attach(bpf->program);
 }
 
@@ -258,5 +318,7 @@ void exits_programs(const struct exits_bpf *bpf, struct programs *programs)
 
 void exits_unload(struct exits_bpf *bpf)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(bpf->away_links); i++)
+		bpf_link__destroy(bpf->away_links[i]);
 	exits_program__destroy(bpf->program);
 }

@@ -21,7 +21,6 @@ const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins t
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
 const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */
 const volatile _Bool has_fault_vcpu; /* kvm_page_fault's first argument is the vCPU */
-const volatile _Bool halts_go_on; /* with the next KVM_RUN, when a signal has ended KVM_RUN */
 
 /* By CPU, in a cache line each: the record of the thread that was seen there last. */
 __u32 guesses[CPUS][16];
@@ -44,12 +43,6 @@ __u8 twins[EXITS_CELLS]; /* by cell: the cell for exits of L2; 0: none yet; of a
 
 /* Set with each exit of L2; the reader clears it. */
 _Bool is_nesting;
-
-/* The same with each halt in which KVM_RUN failed. */
-_Bool is_interrupting;
-
-/* A number that each time on_run is attached is a new one; 0: it is not attached. */
-__u32 run_watch;
 
 /* By tid: the number of the thread's record, plus 1. */
 struct {

@@ -171,6 +171,13 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	return field;
 }
 
+uint32_t exits_names_part(struct exits_names *names, const struct exits_code *code,
+			  enum exit_part part)
+{
+	return exit_fields_exit_part(&names->fields, (enum exit_kind)code->kind,
+				     exits_names_cell(names, code), part);
+}
+
 static uint32_t add_argument(struct exits_names *names, const struct name_key *key,
 			     const struct exits_code *code)
 {

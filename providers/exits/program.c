@@ -155,7 +155,6 @@ static void *destroy(void *arg)
 	struct exits_bpf *bpf = arg;
 
 	bpf_link__destroy(bpf->nested.link);
-	bpf_link__destroy(bpf->runs.link);
 	if (bpf->threads)
 		munmap(bpf->threads, records_size(bpf->config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
@@ -212,6 +211,7 @@ int exits_bpf_attach(struct exits_bpf *bpf, struct error *error)
 		return error_set(error, err, "cannot attach to the kernel's events: %s",
 				 strerror(-err));
 	bpf->missed = exits_missed(bpf);
+	bpf->program->bss->sees_away = bpf->sees_away;
 	bpf->program->bss->is_counting = true;
 	return 0;
 }
@@ -248,35 +248,6 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 	if (is_nesting || bpf->nested.link)
 		keep_watch(&bpf->nested, is_nesting, bpf->program->progs.on_nested_entry);
 	return is_nesting;
-}
-
-/* Whether user space has a vCPU that halts, until the next KVM_RUN. */
-static bool is_any_interrupted(const struct exits_bpf *bpf)
-{
-	for (uint32_t i = 0; i < bpf->max_threads; i++) {
-		const volatile struct exits_thread *thread = exits_bpf_thread(bpf, i);
-
-		if (thread->user_since && exits_open_since(thread) &&
-		    thread->begun_cell >= EXITS_HALT)
-			return true;
-	}
-	return false;
-}
-
-void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
-{
-	bool is_attached = bpf->runs.link;
-	bool is_needed = bpf->program->bss->is_interrupting ||
-			 (is_attached && is_any_interrupted(bpf));
-
-	bpf->program->bss->is_interrupting = false;
-	if (!is_needed && !is_attached)
-		return;
-	if (!is_needed && bpf->runs.idle == WATCH_IDLE) /* first: what it saw is old then */
-		bpf->program->bss->run_watch = 0;
-	keep_watch(&bpf->runs, is_needed, bpf->program->progs.on_run);
-	if (!is_attached && bpf->runs.link)
-		bpf->program->bss->run_watch = ++bpf->nr_watches;
 }
 
 static struct exits_thread *thread_at(const struct exits_bpf *bpf, uint32_t i)

@@ -42,10 +42,12 @@ struct exits_watch {
 struct exits_bpf {
 	struct exits_bpf_config config;
 	bool is_timed; /* times of exits are measured; else there are counts only */
+	bool sees_away; /* and when threads have no CPU; known once the programs are attached */
 	const struct exits_code *codes; /* EXITS_CELLS; other CPUs write them all the time */
 	uint32_t max_threads; /* records that there are now */
 
 	struct exits_program *program;
+	struct bpf_link *away_links[2]; /* load.c's; NULL: not attached */
 
 	/* program.c's */
 	struct exits_thread *threads; /* the map's own memory */
@@ -58,8 +60,6 @@ struct exits_bpf {
 	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
 	uint64_t missed; /* by the kernel, before exits were counted */
 	struct exits_watch nested; /* on_nested_entry */
-	struct exits_watch runs;   /* on_run */
-	uint32_t nr_watches; /* how often on_run was attached */
 	exits_long_fn take; /* of exits_bpf_long() */
 	void *take_arg;
 };
@@ -82,12 +82,6 @@ void exits_bpf_close(struct exits_bpf *bpf);
  * last call. While one does, the time in L2 is measured, at a cost in each entry.
  */
 bool exits_bpf_look_for_nested(struct exits_bpf *bpf);
-
-/*
- * The same for halts in which KVM_RUN failed: while there are any, it is measured how long user
- * space has the vCPU in them, at a cost in each KVM_RUN. The first of them are halts to their end.
- */
-void exits_bpf_look_for_interrupts(struct exits_bpf *bpf);
 
 /* Other CPUs write it all the time. i < max_threads. */
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);

@@ -11,11 +11,17 @@
 #define READ_TRIES 4
 #define SETTLE_NS 1000
 
+/* A used cell. */
+struct packed_cell {
+	struct exits_cell cell;
+	struct exits_parts parts;
+};
+
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
-	uint64_t whole_ns, polled_ns, nested_ns, halt_user_ns;
+	struct exits_sums sums;
 	bool has_nested;
-	struct exits_cell cells[]; /* the used ones, in their order */
+	struct packed_cell cells[]; /* the used ones, in their order */
 };
 
 static bool is_used(const struct exits_record *record, uint32_t cell)
@@ -28,9 +34,12 @@ static void copy_cells(struct exits_record *to, const volatile struct exits_thre
 	for (unsigned int word = 0; word < EXITS_CELLS / 64; word++)
 		to->used[word] = from->used[word];
 	for (unsigned int i = exits_record_next(to, 0); i < EXITS_CELLS;
-	     i = exits_record_next(to, i + 1))
+	     i = exits_record_next(to, i + 1)) {
 		memcpy(&to->cells[i], (const void *)(uintptr_t)&from->cells[i],
 		       sizeof(to->cells[i]));
+		memcpy(&to->parts[i], (const void *)(uintptr_t)&from->parts[i],
+		       sizeof(to->parts[i]));
+	}
 }
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -54,12 +63,13 @@ static uint64_t load(const volatile __u64 *from)
 
 /* When something began that may end, or change, while the thread's record is read. */
 struct begins {
-	uint64_t nested, exit, user;
+	uint64_t nested, exit, user, away;
 };
 
 static struct begins read_begins(const volatile struct exits_thread *thread)
 {
-	struct begins begins = { .nested = load(&thread->nested_since) };
+	struct begins begins = { .nested = load(&thread->nested_since),
+				 .away = load(&thread->away_since) };
 
 	begins.exit = exits_open_since(thread);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -86,14 +96,21 @@ static bool copy_once(struct exits_record *to, const volatile struct exits_threa
 	set_open(&to->open[EXITS_USERSPACE], begins.user, from->user_cell);
 	to->has_argument = from->has_argument && from->has_argument != EXITS_UNCOUNTED;
 	memcpy(&to->argument, (const void *)(uintptr_t)&from->argument, sizeof(to->argument));
-	to->halt_user_ns = from->halt_user_ns;
+	to->sums = (struct exits_sums){
+		.nested_ns = from->nested_ns,
+		.halt_user_ns = from->halt_user_ns,
+		.waited_ns = from->waited_ns,
+		.idle_out_ns = from->idle_out_ns,
+	};
+	to->away_since_ns = begins.away;
+	to->away = from->away;
 	copy_cells(to, from);
-	if (begins.exit)
+	if (begins.exit || begins.away)
 		exits_record_settle();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	*ret_begins = begins;
 	return begins.nested == from->nested_since && begins.exit == exits_open_since(from) &&
-	       begins.user == from->user_since &&
+	       begins.user == from->user_since && begins.away == from->away_since &&
 	       to->open[EXITS_VMEXIT].cell == from->begun_cell % EXITS_CELLS;
 }
 
@@ -122,6 +139,8 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 
 	for (int i = 0; i < READ_TRIES && !is_steady; i++)
 		is_steady = copy_once(to, from, &begins);
+	if (!is_steady)
+		to->away_since_ns = 0;
 	if (!is_steady || !begins.exit) { /* user space has time only within an exit */
 		to->open[EXITS_VMEXIT].since_ns = 0;
 		to->open[EXITS_USERSPACE].since_ns = 0;
@@ -134,9 +153,6 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread)
 {
 	copy(record, thread);
-	record->polled_ns = thread->polled_ns;
-	record->nested_ns = thread->nested_ns;
-	record->whole_ns = 0;
 	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
 
@@ -148,27 +164,79 @@ static bool is_on_its_way(const struct exits_record *record, const struct exits_
 	       record->cells[before->cell].time_ns < before->sum_ns;
 }
 
-void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
-		       struct exits_before *before, uint64_t now_ns)
+static uint64_t less(uint64_t from, uint64_t part)
 {
-	uint64_t first_ns = thread->first_ns;
+	return from > part ? from - part : 0;
+}
 
-	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
+/* The time that passes while a thread has no CPU, which may be a part of its exit's time. */
+static void add_away(struct exits_record *record, uint64_t from_ns, uint64_t now_ns)
+{
+	struct exits_open *exit = &record->open[EXITS_VMEXIT];
+	uint64_t since_ns = record->away_since_ns, away_ns;
+	struct exits_parts none = { 0 };
+	struct exits_parts *parts = exit->since_ns ? &record->parts[exit->cell] : &none;
+	bool is_halt = exit->since_ns && exit->is_halt;
+
+	if (!since_ns)
+		return;
+	away_ns = less(now_ns, since_ns > from_ns ? since_ns : from_ns);
+	if (record->away == EXITS_BLOCKED) {
+		parts->blocked_ns += away_ns;
+	} else if (record->away == EXITS_IDLES && is_halt) {
+		parts->idle_ns += away_ns;
+	} else {
+		exit->time_ns = less(exit->time_ns, away_ns);
+		if (record->away == EXITS_IDLES)
+			record->sums.idle_out_ns += away_ns;
+		else
+			record->sums.waited_ns += away_ns;
+		if (record->away == EXITS_WAITS)
+			parts->waited_ns += away_ns;
+	}
+}
+
+static void add_off(struct exits_record *record, struct exits_off off)
+{
+	struct exits_open *exit = &record->open[EXITS_VMEXIT];
+	struct exits_open *user = &record->open[EXITS_USERSPACE];
+
+	if (!exit->since_ns || !user->since_ns || off.waited_ns + off.slept_ns > user->time_ns)
+		return;
+	exit->time_ns = less(exit->time_ns, off.waited_ns);
+	user->time_ns -= off.waited_ns;
+	record->sums.waited_ns += off.waited_ns;
+	for (int i = 0; i < EXITS_REASONS; i++)
+		exits_parts_add(&record->parts[record->open[i].cell], &off, user->is_halt);
+}
+
+void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
+		       struct exits_before *before, struct exits_off off, uint64_t now_ns)
+{
+	record->sums.whole_ns = less(now_ns, thread->first_ns);
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
-		uint64_t from_ns;
 
 		if (is_on_its_way(record, &before->open[i], open))
 			*open = before->open[i];
-		from_ns = open->since_ns > before->from_ns ? open->since_ns : before->from_ns;
-		if (!open->since_ns || !is_used(record, open->cell))
+		if (!is_used(record, open->cell))
+			open->since_ns = 0;
+		open->time_ns = open->since_ns ? less(now_ns, open->since_ns > before->from_ns ?
+								      open->since_ns :
+								      before->from_ns) : 0;
+	}
+	add_away(record, before->from_ns, now_ns);
+	add_off(record, off);
+	for (int i = 0; i < EXITS_REASONS; i++) {
+		struct exits_open *open = &record->open[i];
+
+		if (!open->since_ns)
 			continue;
-		open->time_ns = now_ns > from_ns ? now_ns - from_ns : 0;
 		open->sum_ns = record->cells[open->cell].time_ns + open->time_ns;
 		record->open_ns[open->cell] += open->time_ns;
 	}
 	if (record->open[EXITS_VMEXIT].is_halt && !record->open[EXITS_USERSPACE].is_halt)
-		record->halt_user_ns += record->open[EXITS_USERSPACE].time_ns;
+		record->sums.halt_user_ns += record->open[EXITS_USERSPACE].time_ns;
 	memcpy(before->open, record->open, sizeof(before->open));
 }
 
@@ -182,17 +250,17 @@ void exits_record_fold(struct exits_record *record)
 	}
 }
 
-void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread)
+void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread,
+		      uint64_t now_ns)
 {
-	uint64_t last_ns = exits_open_since(thread), first_ns = thread->first_ns;
+	uint64_t last_ns = exits_open_since(thread);
 
-	if (record->whole_ns && last_ns > first_ns)
-		record->whole_ns = last_ns - first_ns;
+	record->sums.whole_ns = less(last_ns && last_ns < now_ns ? last_ns : now_ns,
+				     thread->first_ns);
 	if (record->is_held_back)
 		record->cells[record->open[EXITS_VMEXIT].cell].count++;
 	record->is_held_back = false;
 	record->has_argument = false;
-	record->halt_user_ns = thread->halt_user_ns;
 	memset(record->open, 0, sizeof(record->open));
 	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
@@ -207,26 +275,45 @@ void exits_cell_add(struct exits_cell *to, const struct exits_cell *from)
 		to->hist[i] += from->hist[i];
 }
 
-static void join_cell(struct exits_record *to, unsigned int i, const struct exits_cell *cell)
+static void join_cell(struct exits_record *to, unsigned int i, const struct exits_cell *cell,
+		      const struct exits_parts *parts)
 {
-	if (is_used(to, i))
+	if (is_used(to, i)) {
 		exits_cell_add(&to->cells[i], cell);
-	else
+		exits_parts_join(&to->parts[i], parts);
+	} else {
 		to->cells[i] = *cell;
+		to->parts[i] = *parts;
+	}
 	to->used[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void sums_add(struct exits_sums *to, const struct exits_sums *from)
+{
+	to->whole_ns += from->whole_ns;
+	to->nested_ns += from->nested_ns;
+	to->halt_user_ns += from->halt_user_ns;
+	to->waited_ns += from->waited_ns;
+	to->idle_out_ns += from->idle_out_ns;
+}
+
+static void sums_less(struct exits_sums *sums, const struct exits_sums *earlier)
+{
+	sums->whole_ns = less(sums->whole_ns, earlier->whole_ns);
+	sums->nested_ns = less(sums->nested_ns, earlier->nested_ns);
+	sums->halt_user_ns = less(sums->halt_user_ns, earlier->halt_user_ns);
+	sums->waited_ns = less(sums->waited_ns, earlier->waited_ns);
+	sums->idle_out_ns = less(sums->idle_out_ns, earlier->idle_out_ns);
 }
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from)
 {
 	for (unsigned int i = exits_record_next(from, 0); i < EXITS_CELLS;
 	     i = exits_record_next(from, i + 1)) {
-		join_cell(to, i, &from->cells[i]);
+		join_cell(to, i, &from->cells[i], &from->parts[i]);
 		to->open_ns[i] += from->open_ns[i];
 	}
-	to->whole_ns += from->whole_ns;
-	to->polled_ns += from->polled_ns;
-	to->nested_ns += from->nested_ns;
-	to->halt_user_ns += from->halt_user_ns;
+	sums_add(&to->sums, &from->sums);
 	to->has_nested |= from->has_nested;
 }
 
@@ -237,22 +324,16 @@ static bool is_packed(const struct exits_packed *packed, unsigned int i)
 
 void exits_record_add_packed(struct exits_record *to, const struct exits_packed *from)
 {
-	const struct exits_cell *cell = from->cells;
+	const struct packed_cell *packed = from->cells;
 
 	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
-		if (is_packed(from, i))
-			join_cell(to, i, cell++);
+		if (!is_packed(from, i))
+			continue;
+		join_cell(to, i, &packed->cell, &packed->parts);
+		packed++;
 	}
-	to->whole_ns += from->whole_ns;
-	to->polled_ns += from->polled_ns;
-	to->nested_ns += from->nested_ns;
-	to->halt_user_ns += from->halt_user_ns;
+	sums_add(&to->sums, &from->sums);
 	to->has_nested |= from->has_nested;
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 static uint64_t longest_of(const uint32_t *hist, uint64_t max_ns)
@@ -276,21 +357,28 @@ void exits_cell_less(struct exits_cell *cell, const struct exits_cell *earlier)
 		cell->max_ns = longest_of(cell->hist, earlier->max_ns);
 }
 
+static void parts_less(struct exits_parts *parts, const struct exits_parts *earlier)
+{
+	parts->waited_ns = less(parts->waited_ns, earlier->waited_ns);
+	parts->blocked_ns = less(parts->blocked_ns, earlier->blocked_ns);
+	parts->idle_ns = less(parts->idle_ns, earlier->idle_ns);
+	parts->polled_ns = less(parts->polled_ns, earlier->polled_ns);
+}
+
 void exits_record_less(struct exits_record *record, const struct exits_packed *earlier)
 {
-	const struct exits_cell *before = earlier->cells;
+	const struct packed_cell *before = earlier->cells;
 
 	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
 		if (!is_packed(earlier, i))
 			continue;
-		exits_cell_less(&record->cells[i], before++);
+		exits_cell_less(&record->cells[i], &before->cell);
+		parts_less(&record->parts[i], &before->parts);
+		before++;
 		if (!record->cells[i].count && !record->cells[i].time_ns && !record->open_ns[i])
 			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
-	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
-	record->polled_ns = less(record->polled_ns, earlier->polled_ns);
-	record->nested_ns = less(record->nested_ns, earlier->nested_ns);
-	record->halt_user_ns = less(record->halt_user_ns, earlier->halt_user_ns);
+	sums_less(&record->sums, &earlier->sums);
 }
 
 struct exits_packed *exits_record_pack(const struct exits_record *record)
@@ -302,14 +390,11 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 		nr += (unsigned int)__builtin_popcountll(record->used[word]);
 	packed = xmalloc(sizeof(*packed) + nr * sizeof(packed->cells[0]));
 	memcpy(packed->used, record->used, sizeof(packed->used));
-	packed->whole_ns = record->whole_ns;
-	packed->polled_ns = record->polled_ns;
-	packed->nested_ns = record->nested_ns;
-	packed->halt_user_ns = record->halt_user_ns;
+	packed->sums = record->sums;
 	packed->has_nested = record->has_nested;
 	nr = 0;
 	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;
 	     i = exits_record_next(record, i + 1))
-		packed->cells[nr++] = record->cells[i];
+		packed->cells[nr++] = (struct packed_cell){ record->cells[i], record->parts[i] };
 	return packed;
 }

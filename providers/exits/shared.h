@@ -11,6 +11,7 @@
 
 #include <linux/types.h>
 
+#include "arch/away.h"
 #include "arch/exit_kind.h"
 
 #define EXITS_BUCKETS 26  /* of struct timing */
@@ -34,6 +35,9 @@ struct exits_cell {
 	__u64 count, time_ns, max_ns;
 	__u32 hist[EXITS_BUCKETS];
 };
+
+/* Why a thread has no CPU. */
+enum exits_away { EXITS_WAITS, EXITS_BLOCKED, EXITS_IDLES };
 
 /* What a cell counts. */
 struct exits_code {
@@ -99,7 +103,8 @@ struct exits_thread {
 	 * When the latest exit began, and when the latest exit that is over began. While begun_ns
 	 * is the later one, its exit is open. over_ns is no end: an exit may begin in the tick of a
 	 * slow clock in which the one before it ended. A time is written, or cleared, before
-	 * durations are added.
+	 * durations are added. begun_ns moves forward by what the thread waited since, see
+	 * away.bpf.h.
 	 */
 	__u64 begun_ns, over_ns;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
@@ -115,13 +120,23 @@ struct exits_thread {
 	 */
 	__u64 running;
 	char comm[16]; /* its name when it was first seen */
-	__u32 run_watch; /* run_watch when its latest KVM_RUN began */
+	/*
+	 * When it lost its CPU in KVM_RUN, written after all else about it, and cleared after what
+	 * follows of it; 0: it has a CPU. away: enum exits_away; delay_before: how long it had
+	 * waited for CPUs until then, by the scheduler's sum.
+	 */
+	__u64 away_since, delay_before;
+	__u32 away;
+	__u64 waited_ns; /* for CPUs, in all */
+	__u64 idle_out_ns; /* asleep and idle, but not in a halt: in no exit's time */
+	/* The scheduler's sums when user space got the exit, see note_userspace(). */
+	__u64 user_delay, user_ran, user_off, user_switches;
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
 	 * While long exits are reported. pc: of the open exit, where its begin or an exit to user
 	 * space has it (also while program counters are counted); user_ns: of the open exit, before
-	 * user_since; waited_before_ns: how long the thread had waited for CPUs when it began;
+	 * user_since; waited_before_ns: waited_ns when it began;
 	 * halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at its end.
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
@@ -141,6 +156,7 @@ struct exits_thread {
 	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
+	struct exits_parts parts[EXITS_CELLS]; /* of the time of the cells */
 };
 
 /* When the open exit began; 0: none is open. */
@@ -153,11 +169,11 @@ static inline __u64 exits_open_since(const volatile struct exits_thread *thread)
 
 /* An exit that took longer than the threshold, in the ring of long exits. */
 struct exits_long {
-	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
+	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC; without waited_ns */
 	/* Parts of took_ns; 0: none. */
 	__u64 user_ns; /* in user space */
 	__u64 polled_ns; /* KVM polled */
-	__u64 waited_ns; /* its thread waited for a CPU; EXITS_UNKNOWN: the kernel keeps no sum */
+	__u64 waited_ns; /* its thread waited for a CPU; EXITS_UNKNOWN: took_ns has it */
 	__u64 pc;
 	__u32 thread; /* number of the record */
 	__u32 cpu;    /* where it began */

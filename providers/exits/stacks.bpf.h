@@ -6,6 +6,7 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
 #define KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
 
+#include "providers/exits/away.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/pc.bpf.h"
 
@@ -245,6 +246,14 @@ static __always_inline void keep_stacks(void *ctx, struct exits_frames *frames,
 		key->state = EXITS_STACK_ON;
 }
 
+/* What is in no exit's time. */
+static __always_inline void leave_exit(struct exits_stack_key *key)
+{
+	key->cell = EXITS_NO_CELL;
+	key->pc = 0;
+	key->argument = (struct exits_argument_key){ 0 };
+}
+
 SEC("perf_event")
 int on_sample(void *ctx)
 {
@@ -262,11 +271,8 @@ int on_sample(void *ctx)
 	key.state = state_at(thread, at);
 	if (key.state != EXITS_STACK_LATE)
 		keep_stacks(ctx, frames, thread, &key);
-	if (key.state != EXITS_STACK_ON) {
-		key.pc = 0;
-		key.argument = (struct exits_argument_key){ 0 };
-		key.cell = EXITS_NO_CELL;
-	}
+	if (key.state != EXITS_STACK_ON)
+		leave_exit(&key);
 	if (key.state == EXITS_STACK_LATE && thread) {
 		key.cell = thread->ended_cell % EXITS_CELLS;
 		key.pc = thread->ended_pc;
@@ -296,6 +302,8 @@ static __always_inline void begin_absence(void *ctx)
 		return;
 	absence.key.state = EXITS_STACK_OFF;
 	if (!halts_in_kvm(thread)) {
+		if (is_idle(vcpu_of(bpf_get_current_task_btf()))) /* it is not started */
+			leave_exit(&absence.key);
 		absence.key.kernel = keep_stack(ctx, frames, 0, EXITS_FRAMES);
 		absence.key.user = keep_user_stack(ctx, frames, thread);
 	}

@@ -2,7 +2,9 @@
 /* Finds the vCPU of each thread's record, and adds the record's new counts to the vCPU. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -10,10 +12,15 @@
 
 #include "arch/argument.h"
 #include "lib/clock.h"
+#include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "host/guest_name.h"
 #include "providers/exits/threads.h"
+
+#define SCHEDULER_TEXT 512
+#define LONG_IN_USER_NS 20000000
+#define TICK_NS 10000000 /* CONFIG_HZ=100 */
 
 /* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */
 enum fate { STAYS, MOVES, ENDS };
@@ -264,22 +271,71 @@ static void note_argument(struct watched_thread *thread, const struct exits_reco
 		argument->time_ns = now_ns - argument->since_ns;
 }
 
+/* "Two numbers", and the letter of the state in "1 (name) S ...". */
+static bool read_scheduler(const struct exits_threads *threads,
+			   const volatile struct exits_thread *record, uint64_t *ret_ran_ns,
+			   uint64_t *ret_waited_ns, bool *ret_is_runnable)
+{
+	char path[PATH_MAX], text[SCHEDULER_TEXT];
+	const char *state;
+
+	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/schedstat",
+		 record->tgid, record->tid);
+	if (read_small(path, text, sizeof(text)) <= 0 ||
+	    sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran_ns, ret_waited_ns) != 2)
+		return false;
+	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/stat", record->tgid,
+		 record->tid);
+	if (read_small(path, text, sizeof(text)) <= 0)
+		return false;
+	state = strrchr(text, ')');
+	*ret_is_runnable = state && state[1] && state[2] == 'R';
+	return true;
+}
+
+/*
+ * While user space has an exit for long, the scheduler's sums say what its thread does. They are
+ * brought up to date with each tick while the thread runs.
+ */
+static struct exits_off look_off(const struct exits_threads *threads,
+				 const volatile struct exits_thread *record, uint64_t now_ns)
+{
+	uint64_t since_ns = record->user_since, delay_ns = record->user_delay;
+	uint64_t began_ns = record->user_ran, ran_ns, waited_ns, off_ns;
+	bool is_runnable;
+
+	if (!threads->config.sees_away || !since_ns || now_ns < since_ns + LONG_IN_USER_NS ||
+	    !read_scheduler(threads, record, &ran_ns, &waited_ns, &is_runnable) ||
+	    record->user_since != since_ns || ran_ns < began_ns || waited_ns < delay_ns)
+		return (struct exits_off){ 0 };
+	ran_ns -= began_ns;
+	waited_ns -= delay_ns;
+	if (ran_ns + waited_ns + TICK_NS > now_ns - since_ns)
+		return (struct exits_off){ waited_ns, 0 };
+	off_ns = now_ns - since_ns - ran_ns - waited_ns;
+	return is_runnable ? (struct exits_off){ waited_ns + off_ns, 0 } :
+			     (struct exits_off){ waited_ns, off_ns };
+}
+
 bool exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record)
 {
 	struct watched_thread *thread = &threads->list[record->number];
 	uint64_t now_ns = 0;
+	struct exits_off off;
 	struct exits_record now;
 
 	update_thread(threads, thread, record);
 	thread->record = record;
 	exits_record_read(&now, record);
-	if (threads->config.is_timed) {
+	if (threads->config.is_timed)
 		now_ns = threads->config.clock();
-		exits_record_time(&now, record, &thread->before, now_ns);
+	if (thread->fate == ENDS) {
+		exits_record_end(&now, record, now_ns);
+	} else if (threads->config.is_timed) {
+		off = look_off(threads, record, now_ns);
+		exits_record_time(&now, record, &thread->before, off, now_ns);
 		note_argument(thread, &now, now_ns);
 	}
-	if (thread->fate == ENDS)
-		exits_record_end(&now, record);
 	if (thread->fate == STAYS)
 		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
 	else

@@ -37,8 +37,10 @@ void exits_names_add_part(struct exits_names *names, enum time_part part);
 /* arch.h's REASON_* of a cell of VM exits; 0 for other cells. */
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);
 
-/* The field of a cell. */
+/* The field of a cell, and of a part of its time. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
+uint32_t exits_names_part(struct exits_names *names, const struct exits_code *code,
+			  enum exit_part part);
 
 /*
  * The same for an argument. Arguments without a field of their own share one, the rest: without
@@ -78,13 +80,18 @@ struct exits_open {
 	uint64_t sum_ns;   /* the same and the time of its cell */
 };
 
+/* Times of a thread that are not one cell's. */
+struct exits_sums {
+	uint64_t whole_ns; /* since the first exit; 0: not timed */
+	uint64_t nested_ns; /* in L2, see TIME_L2 */
+	uint64_t halt_user_ns; /* in halts, how long user space had the vCPU and was not idle */
+	uint64_t waited_ns, idle_out_ns; /* see struct exits_thread */
+};
+
 /* The counts of one thread, or the sum of several. Cells that are not used are undefined. */
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
-	uint64_t whole_ns; /* time since the first exit; 0: not timed */
-	uint64_t polled_ns; /* in halts that ended, see TIME_POLL */
-	uint64_t nested_ns; /* in L2, see TIME_L2 */
-	uint64_t halt_user_ns; /* see struct exits_time */
+	struct exits_sums sums;
 	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
 	uint64_t open_ns[EXITS_CELLS]; /* by cell: how long exits that have not ended last */
@@ -92,7 +99,11 @@ struct exits_record {
 	struct exits_open open[EXITS_REASONS];
 	bool has_argument;
 	struct exits_argument_key argument;
+	/* The same: since when it has no CPU, 0: it has one; and why. */
+	uint64_t away_since_ns;
+	enum exits_away away;
 	struct exits_cell cells[EXITS_CELLS]; /* without the time of open exits */
+	struct exits_parts parts[EXITS_CELLS]; /* of the cells that are used */
 };
 
 /* A record without unused cells: with 20 reasons a sixth of the size. */
@@ -124,9 +135,12 @@ struct exits_before {
 	uint64_t from_ns; /* the time before is another vCPU's; 0: none is */
 };
 
-/* The times up to now. Take the clock after exits_record_read(): no exit in it ended later. */
+/*
+ * The times up to now. Take the clock after exits_record_read(): no exit in it ended later. off: of
+ * user space's part of the open exit; it becomes less of what was known if the thread was away.
+ */
 void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
-		       struct exits_before *before, uint64_t now_ns);
+		       struct exits_before *before, struct exits_off off, uint64_t now_ns);
 
 /*
  * Adds the time of open exits to their cells. For a thread that goes on with another vCPU: this
@@ -135,10 +149,11 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 void exits_record_fold(struct exits_record *record);
 
 /*
- * For a thread that ended. It ended inside its last exit: the exit has no time, and the thread's
- * time ends where it began. What stats have of it stays there.
+ * In place of these times, for a thread that ended. It ended inside its last exit: the exit has no
+ * time, and the thread's time ends where it began. What stats have of it stays there.
  */
-void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread);
+void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread,
+		      uint64_t now_ns);
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from);
 void exits_record_add_packed(struct exits_record *to, const struct exits_packed *from);
@@ -177,6 +192,7 @@ struct exits_threads_config {
 	const struct exits_code *codes; /* EXITS_CELLS of them */
 	uint32_t max_threads;
 	bool is_timed;
+	bool sees_away; /* it is measured when threads have no CPU */
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; read beside each record that is timed */
 };
 

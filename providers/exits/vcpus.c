@@ -33,6 +33,7 @@ struct exits_vcpu {
 	uint32_t cpu;
 	uint64_t shown[TIME_PARTS]; /* as of the previous sample: times never go back */
 	uint64_t *shown_counts; /* the same, by cell, of a vCPU that nests; else NULL */
+	uint64_t (*shown_parts)[EXIT_PARTS]; /* the same, by cell; NULL: they are not measured */
 	struct argument_sum *arguments;
 	uint32_t nr_named; /* how many arguments there ever were */
 	UT_hash_handle hh;
@@ -45,6 +46,7 @@ struct exits_vcpus {
 	struct exits_vcpu *list;
 	struct {		/* by cell: the field of its code */
 		uint32_t field; /* FIELD_NONE: not looked up yet */
+		uint32_t parts[EXIT_PARTS]; /* the same */
 		bool is_idle;
 	} cells[EXITS_CELLS];
 };
@@ -54,8 +56,7 @@ struct exits_vcpus *exits_vcpus_new(const struct exits_threads_config *config)
 	struct exits_vcpus *vcpus = xcalloc(1, sizeof(*vcpus));
 
 	vcpus->config = config;
-	for (unsigned int i = 0; i < EXITS_CELLS; i++)
-		vcpus->cells[i].field = FIELD_NONE;
+	memset(vcpus->cells, 0xff, sizeof(vcpus->cells)); /* FIELD_NONE */
 	return vcpus;
 }
 
@@ -66,6 +67,7 @@ static void free_vcpu(struct exits_vcpus *vcpus, struct exits_vcpu *vcpu)
 	free(vcpu->former);
 	free(vcpu->now);
 	free(vcpu->shown_counts);
+	free(vcpu->shown_parts);
 	free(vcpu);
 }
 
@@ -228,11 +230,12 @@ static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
 	sample_add_timed(out->sample, key, cell->count, out->flags, &timing);
 }
 
-/* The sums by kind, and the time of the reasons that mean idle. */
+/* The sums by kind; the time of the reasons that mean idle; and all parts of the time of exits. */
 struct vcpu_sums {
 	struct exits_cell by_kind[EXITS_KINDS];
 	uint64_t open_ns[EXITS_KINDS]; /* beside their time */
-	uint64_t idle_ns[EXITS_REASONS];
+	uint64_t halt_ns[EXITS_REASONS];
+	uint64_t parts[EXITS_REASONS][EXIT_PARTS];
 };
 
 /* Looks a cell's field up once. */
@@ -268,6 +271,46 @@ static void keep_counts(struct exits_vcpu *vcpu)
 	}
 }
 
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
+}
+
+/*
+ * A sleep may turn out to have been a wait in part, from the wake-up on: what was shown stays.
+ * Where it is not known when a thread sleeps, it sleeps in halts while KVM does not poll.
+ */
+static void add_parts(struct exits_vcpus *vcpus, const struct output *out,
+		      struct exits_vcpu *vcpu, unsigned int i, uint64_t *sums)
+{
+	const struct exits_parts *parts = &vcpu->now->parts[i];
+	uint64_t now[EXIT_PARTS] = {
+		[EXIT_WAITED] = parts->waited_ns, [EXIT_BLOCKED] = parts->blocked_ns,
+		[EXIT_IDLE] = parts->idle_ns, [EXIT_POLLED] = parts->polled_ns,
+	};
+
+	if (!vcpus->config->sees_away && vcpus->cells[i].is_idle)
+		now[EXIT_IDLE] = less(vcpu->now->cells[i].time_ns + vcpu->now->open_ns[i],
+				      parts->polled_ns);
+	if (!vcpu->shown_parts)
+		vcpu->shown_parts = xcalloc(EXITS_CELLS, sizeof(*vcpu->shown_parts));
+	for (int part = 0; part < EXIT_PARTS; part++) {
+		uint64_t *shown = &vcpu->shown_parts[i][part];
+		uint32_t *field = &vcpus->cells[i].parts[part];
+
+		sums[part] += now[part];
+		if (now[part] > *shown)
+			*shown = now[part];
+		if (!*shown)
+			continue;
+		if (*field == FIELD_NONE)
+			*field = exits_names_part(vcpus->config->names, &out->codes[i],
+						  (enum exit_part)part);
+		sample_add(out->sample, (struct key){ vcpu->id.guest, vcpu->id.index, *field },
+			   *shown, out->flags);
+	}
+}
+
 static void add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		      struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
@@ -282,24 +325,35 @@ static void add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		exits_cell_add(&sums->by_kind[kind], &now->cells[i]);
 		sums->open_ns[kind] += now->open_ns[i];
 		if (vcpus->cells[i].is_idle)
-			sums->idle_ns[kind] += now->cells[i].time_ns + now->open_ns[i];
+			sums->halt_ns[kind] += now->cells[i].time_ns + now->open_ns[i];
+		if (vcpus->config->is_timed)
+			add_parts(vcpus, out, vcpu, i, sums->parts[kind]);
 		add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, (enum exit_kind)kind,
 			&now->cells[i], now->open_ns[i]);
 	}
 }
 
-static void split_time(const struct exits_vcpu *vcpu, const struct vcpu_sums *sums,
-		       uint64_t *ret_parts)
+/* Where it is not known when a thread sleeps, it sleeps in halts while it does nothing else. */
+static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
+		       const struct vcpu_sums *sums, uint64_t *ret_parts)
 {
-	struct exits_time time = { .polled_ns = vcpu->now->polled_ns,
-				   .nested_ns = vcpu->now->nested_ns,
-				   .halt_user_ns = vcpu->now->halt_user_ns };
+	const struct exits_sums *all = &vcpu->now->sums;
+	const uint64_t *exit = sums->parts[EXITS_VMEXIT];
+	struct exits_time time = {
+		.polled_ns = exit[EXIT_POLLED], .waited_ns = all->waited_ns,
+		.idle_out_ns = all->idle_out_ns, .nested_ns = all->nested_ns,
+	};
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		time.ns[kind] = sums->by_kind[kind].time_ns + sums->open_ns[kind];
-		time.idle_ns[kind] = sums->idle_ns[kind];
+		time.idle_ns[kind] = vcpus->config->sees_away ? sums->parts[kind][EXIT_IDLE] :
+								sums->halt_ns[kind];
+		time.blocked_ns[kind] = sums->parts[kind][EXIT_BLOCKED];
 	}
-	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
+	if (!vcpus->config->sees_away)
+		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
+						  all->halt_user_ns + time.polled_ns);
+	exit_fields_split(all->whole_ns, &time, ret_parts);
 }
 
 static void add_times(const struct exits_vcpus *vcpus, const struct output *out,
@@ -307,7 +361,7 @@ static void add_times(const struct exits_vcpus *vcpus, const struct output *out,
 {
 	uint64_t parts[TIME_PARTS];
 
-	split_time(vcpu, sums, parts);
+	split_time(vcpus, vcpu, sums, parts);
 	exit_fields_keep(vcpu->shown, parts);
 	for (int i = 0; i < TIME_PARTS; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,

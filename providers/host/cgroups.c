@@ -2,11 +2,13 @@
 /* Reads cpu.stat of the cgroups that threads are in, and of all above. */
 #include <errno.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/array.h"
 #include "lib/hash.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
@@ -26,16 +28,40 @@ struct host_cgroup {
 	char path[]; /* with the mount point */
 };
 
+/* Where cgroups are mounted if the list of mounts does not say. */
+#define USUAL "/sys/fs/cgroup"
+
 struct host_cgroups {
 	const struct env *env;
+	/* Where the controller "cpu" of v1, and where v2 is mounted; "": not known. */
+	char v1[PATH_MAX], v2[PATH_MAX];
 	struct host_cgroup *by_path;
 };
+
+static void find_mounts(struct host_cgroups *cgroups)
+{
+	char path[PATH_MAX];
+	FILE *file = setmntent(env_path(cgroups->env, path, sizeof(path), "/proc/mounts"), "re");
+	const struct mntent *mount;
+
+	while (file && (mount = getmntent(file))) {
+		bool is_v2 = strcmp(mount->mnt_type, "cgroup2") == 0;
+		bool is_v1 = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "cpu");
+		char *to = is_v2 ? cgroups->v2 : cgroups->v1;
+
+		if ((is_v1 || is_v2) && !*to && strlen(mount->mnt_dir) < PATH_MAX)
+			strcpy(to, mount->mnt_dir);
+	}
+	if (file)
+		endmntent(file);
+}
 
 struct host_cgroups *host_cgroups_new(const struct env *env)
 {
 	struct host_cgroups *cgroups = xcalloc(1, sizeof(*cgroups));
 
 	cgroups->env = env;
+	find_mounts(cgroups);
 	return cgroups;
 }
 
@@ -78,8 +104,10 @@ static bool has_controller(const char *list, const char *name)
  * Where quotas of a thread are, by its file cgroup(7) /proc/PID/cgroup: the line of the controller
  * "cpu" of v1, "4:cpu,cpuacct:/path", or the one of v2, "0::/path". False: there is neither.
  */
-static bool find_path(const struct env *env, const char *text, char *ret_path, size_t size)
+static bool find_path(const struct host_cgroups *cgroups, const char *text, char *ret_path,
+		      size_t size)
 {
+	const struct env *env = cgroups->env;
 	const char *v1 = NULL, *v2 = NULL;
 	char v2_root[PATH_MAX];
 	int len;
@@ -96,15 +124,20 @@ static bool find_path(const struct env *env, const char *text, char *ret_path, s
 	}
 	if (v1) {
 		len = (int)strcspn(v1, ":");
-		env_path(env, ret_path, size, "/sys/fs/cgroup/%.*s%.*s", len, v1,
-			 (int)strcspn(v1 + len + 1, "\n"), v1 + len + 1);
+		if (*cgroups->v1)
+			env_path(env, ret_path, size, "%s%.*s", cgroups->v1,
+				 (int)strcspn(v1 + len + 1, "\n"), v1 + len + 1);
+		else
+			env_path(env, ret_path, size, USUAL "/%.*s%.*s", len, v1,
+				 (int)strcspn(v1 + len + 1, "\n"), v1 + len + 1);
 		return true;
 	}
 	if (!v2)
 		return false;
-	env_path(env, v2_root, sizeof(v2_root), "/sys/fs/cgroup/unified");
-	env_path(env, ret_path, size, "/sys/fs/cgroup%s%.*s",
-		 path_exists(v2_root) ? "/unified" : "", (int)strcspn(v2, "\n"), v2);
+	env_path(env, v2_root, sizeof(v2_root), USUAL "/unified");
+	env_path(env, ret_path, size, "%s%.*s",
+		 *cgroups->v2 ? cgroups->v2 : path_exists(v2_root) ? USUAL "/unified" : USUAL,
+		 (int)strcspn(v2, "\n"), v2);
 	return true;
 }
 
@@ -118,10 +151,25 @@ static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *
 	return cgroup;
 }
 
+/* The length of the mount point that the path is below, and of the slash after it. */
+static size_t length_of_mount(const struct host_cgroups *cgroups, const char *path)
+{
+	const char *const mounts[] = { cgroups->v1, cgroups->v2 };
+	size_t root = strlen(cgroups->env->root);
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		size_t len = strlen(mounts[i]);
+
+		if (len && strncmp(path + root, mounts[i], len) == 0 && path[root + len] == '/')
+			return root + len + 1;
+	}
+	return root + strlen(USUAL "/");
+}
+
 /* The cgroup of the first len bytes of path, and all above it, up to the mount point. */
 static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, size_t len)
 {
-	size_t root = strlen(cgroups->env->root) + strlen("/sys/fs/cgroup/");
+	size_t root = length_of_mount(cgroups, path);
 	struct host_cgroup *cgroup;
 	const char *slash;
 
@@ -142,7 +190,7 @@ static bool path_of_thread(const struct host_cgroups *cgroups, pid_t pid, pid_t 
 
 	env_path(cgroups->env, file, sizeof(file), "/proc/%d/task/%d/cgroup", (int)pid, (int)tid);
 	return read_small(file, text, sizeof(text)) > 0 &&
-	       find_path(cgroups->env, text, ret_path, size);
+	       find_path(cgroups, text, ret_path, size);
 }
 
 /* cgroup_namespaces(7): such a path begins with "/..". */

@@ -439,7 +439,7 @@ static void add_rows(const struct host_threads *threads, const struct host_threa
 		uint64_t value;
 	} rows[] = {
 		{ has_times, parts[HOST_RUN], thread->run_ns },
-		{ has_times, threads->fields->wait, thread->wait_ns },
+		{ has_times, parts[HOST_WAITED], thread->wait_ns },
 		{ thread->cpu >= 0, parts[HOST_CPU], (uint64_t)thread->cpu },
 		{ thread->affinity > 0, parts[HOST_AFFINITY], (uint64_t)thread->affinity },
 		{ thread->has_migrations, parts[HOST_MIGRATIONS], thread->shown },

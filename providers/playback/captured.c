@@ -50,7 +50,7 @@ static void captured_close(void *state)
 
 /* ---- rows */
 
-/* A row, and its part of the parent's sum. Waiting is no part of the whole time. */
+/* A row, and its part of the parent's sum. */
 static void add_rows(struct captured *captured, struct key key, const struct captured_count *count)
 {
 	const struct field *field = fields_get(captured->args.fields, count->field);
@@ -224,8 +224,35 @@ static uint32_t find_reason(const struct fields *fields, const char *reason)
 	return field;
 }
 
-/* name: "vmexit(REASON)", or "msr(REASON LABEL)"; others have no field of their own. */
-static void add_name(const struct exit_fields *fields, const struct reasons *reasons, char *name)
+/* "vmexit_blocked(REASON)" */
+static bool add_part(struct exit_fields *fields, const char *name, const char *reason)
+{
+	for (int kind = 0; kind < EXITS_REASONS; kind++) {
+		const char *exit = exit_kind_name((enum exit_kind)kind);
+		size_t len = strlen(exit);
+		char of[2 * CAPTURED_NAME];
+		uint32_t field;
+
+		snprintf(of, sizeof(of), "%s(%s)", exit, reason);
+		field = fields_find(fields->fields, of);
+		if (strncmp(name, exit, len) != 0 || name[len] != '_' || field == FIELD_NONE)
+			continue;
+		for (int part = 0; part < EXIT_PARTS; part++) {
+			if (strcmp(name + len + 1, exit_part_name((enum exit_part)part)) != 0)
+				continue;
+			exit_fields_exit_part(fields, (enum exit_kind)kind, field,
+					      (enum exit_part)part);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * name: "vmexit(REASON)", "vmexit_idle(REASON)", or "msr(REASON LABEL)"; others have no field of
+ * their own.
+ */
+static void add_name(struct exit_fields *fields, const struct reasons *reasons, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
 	const struct reason *known;
@@ -236,6 +263,8 @@ static void add_name(const struct exit_fields *fields, const struct reasons *rea
 	*inner++ = '\0';
 	*end = '\0';
 	label = strchr(inner, ' ');
+	if (add_part(fields, name, inner))
+		return;
 	if (exit_kind_by_name(name, &kind, NULL) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
 		return;
 	if (kind < EXITS_FIRST_ARGUMENT) {
@@ -248,12 +277,12 @@ static void add_name(const struct exit_fields *fields, const struct reasons *rea
 	exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label);
 }
 
-/* Not every kernel reports the polled time of halts, and not every guest has an L2. */
+/* Not every kernel shows the other parts, and not every guest has an L2. */
 static unsigned int captured_parts(const struct captured *captured)
 {
 	unsigned int parts = EXIT_FIELDS_PARTS | 1U << TIME_L2;
 
-	for (enum time_part part = TIME_POLL; part <= TIME_L2; part++) {
+	for (enum time_part part = TIME_WAIT; part < TIME_PARTS; part++) {
 		if (!captured->file.text || !strstr(captured->file.text, exit_fields_part(part)))
 			parts &= ~(1U << part);
 	}

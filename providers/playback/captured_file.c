@@ -113,11 +113,6 @@ static void take_value(const char *at, struct captured_count *count)
 
 /* ---- samples */
 
-static bool is_wait(const struct field *field)
-{
-	return field->use == USE_TIME && field->part == TIME_WAIT;
-}
-
 /* The sum of a parent's children; the file has none of these. */
 static bool is_sum(const struct field *field)
 {
@@ -125,7 +120,7 @@ static bool is_sum(const struct field *field)
 		return false;
 	if (field->use == USE_HOST)
 		return field->part == HOST_THREAD;
-	return !is_wait(field);
+	return true;
 }
 
 static struct captured_count *get_count(struct captured_file *file, int tid, uint32_t field)

@@ -38,8 +38,8 @@ typedef bool who_ended_fn(void *arg, pid_t tid);
 void who_interrupts_forget(struct who_interrupts *interrupts, who_ended_fn *has_ended, void *arg);
 
 /*
- * After the rows: a row of 0 for a vCPU that got none, if its interrupts would have been seen. "None"
- * is then known.
+ * After the rows: a row of 0 for a vCPU that got none, if its interrupts would have been seen.
+ * "None" is then known.
  */
 void who_interrupts_add_none(const struct who_interrupts *interrupts, struct key key,
 			     struct sample *sample);

@@ -69,7 +69,7 @@ as_seen() {
 	awk -F, -v ids="$ids" '
 		function seen(id, value, digits, unit) {
 			if (id == "time_percent")
-				return value == "" ? "halt" : sprintf("%.1f", value)
+				return value == "" ? "-" : sprintf("%.1f", value)
 			if (id !~ /_ns$/)
 				return value
 			unit = 1
@@ -116,22 +116,33 @@ of_json() {
 		}'
 }
 
-# The guest, vCPU and Halt% of each of a CSV's rows that has a Halt%.
-halts() {
+# The guest, vCPU and Idle% of each of a CSV's rows that has an Idle%.
+idle() {
 	awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["halt_percent"] != "" {
-			print $at["guest"], $at["vcpu"], $at["halt_percent"]
+		$at["idle_percent"] != "" {
+			print $at["guest"], $at["vcpu"], $at["idle_percent"]
 		}' | sort
 }
 
 # of_screen: the same columns of the screen's Exits view.
 of_screen() {
-	screen_shot | awk '/^ Exit reason/ { on = 1; next }
+	screen_shot | awk -v titles="$titles" '
+		BEGIN { nr = split(titles, title, ",") }
+		/^ Exit reason/ {
+			on = 1
+			gsub(/[▾▴]/, "")
+			sub("Exit reason", "Exit_reason")
+			for (i = 1; i <= NF; i++)
+				column[$i] = i
+			column["Exit reason"] = 1
+			next
+		}
 		$1 == "Total" { on = 0 }
 		on && $2 ~ /^[0-9,]+$/ {
 			gsub(",", "")
-			print $1 "|" $2 "|" $5 "|" $6 "|" $7 "|" $8 "|" $9 "|" $10 "|" $11
+			for (i = 1; i <= nr; i++)
+				printf "%s%s", $column[title[i]], i < nr ? "|" : "\n"
 		}' | LC_ALL=C sort
 }
 
@@ -139,9 +150,9 @@ of_screen() {
 faces() {
 	f_name=$1
 	shift
-	"$KVMTOP" report --by vcpu --csv "$@" | halts >"$TMP/by"
-	"$KVMTOP" report --view vcpus --csv "$@" 2>/dev/null | halts >"$TMP/view"
-	same_files "$TMP/by" "$TMP/view" "$f_name: --by vcpu has the Halt% of --view vcpus"
+	"$KVMTOP" report --by vcpu --csv "$@" | idle >"$TMP/by"
+	"$KVMTOP" report --view vcpus --csv "$@" 2>/dev/null | idle >"$TMP/view"
+	same_files "$TMP/by" "$TMP/view" "$f_name: --by vcpu has the Idle% of --view vcpus"
 	for f_event in vmexit ioport mmio msr; do
 		"$KVMTOP" report --event $f_event --csv "$@" | as_seen >"$TMP/csv"
 		"$KVMTOP" report --event $f_event --json "$@" | of_json | as_seen >"$TMP/json"

@@ -64,7 +64,7 @@ screen_wait '^ web1 '
 sleep 0.3
 leave 112
 screen_has ' 1 guest ' "a guest ends"
-screen_has '^ web1 \(ended\) +112 ' "and keeps its row"
+screen_has '^ web1 \(ended\) +1 +0 ' "and keeps its row"
 shows Enter '\[3 vCPUs\].* web1 .*DEAD' "which Enter opens"
 shows 'BSpace Home Enter' '\[3 vCPUs\].* db1 ' "as it opens the others"
 screen_keys q
@@ -75,15 +75,15 @@ copy_amd
 look "$TMP/amd" -s 0.1 --view guests
 type_in / '^Search' web1
 shows Enter '\[3 vCPUs\].* web1 \(pid 112\)$' "the vCPUs of a guest"
-screen_wait '^ 0 +- +122 .* [0-9]+ '
+screen_wait '^ 0 +- +122 .* io '
 screen_keys 4
-screen_wait '^ hlt .* halt '
+screen_wait '^ hlt .* 0\.[0-9] '
 total=$(total_of npf)
 leave 112
 screen_has ' web1 .*is DEAD$' "which ends"
 screen_has '^ npf +[0-9,]+ +0 ' "its exits keep their totals, and their rates are 0"
 check "they do not go back" test "$(total_of npf)" -ge "${total:-1}"
-shows 3 '^ web1 \(ended\) +0 +122 .* 0 ' "so do its vCPUs"
+shows 3 '^ web1 \(ended\) +0 .* 0 ' "so do its vCPUs"
 screen_keys q
 copy_amd
 look "$TMP/amd" -s 0.1 --view guests -g web1
@@ -103,11 +103,11 @@ screen_wait PAUSED
 shows Enter '\[3 vCPUs\].* db1 ' "paused, Enter goes deeper"
 screen_has '^ 1 +- +123 .* [0-9,]+ ' "with the numbers that are held"
 shows Enter '\[4 Exits\].* db1 › vCPU ' "and deeper"
-screen_has '^ hlt .* halt ' "with numbers"
+screen_has '^ hlt .* 0\.[0-9] ' "with numbers"
 shows Enter '^ Nothing of this view was counted at that moment; End leads back' \
 	"what is not held says so"
 shows 'BSpace BSpace BSpace' '\[2 Guests\].*guest: all' "back again"
-screen_has '^ db1 +115 +2 +[0-9,]+ +4[0-9]\.[0-9] ' "the numbers are still there"
+screen_has '^ db1 +2 +[0-9,]+ +4[0-9]\.[0-9] ' "the numbers are still there"
 never 'no exits counted yet' "in the summary, too"
 shows 5 '^ Nothing of this view was counted at' "another view"
 shows Space '^ (io|msr|npf|cpuid) .* db1' "goes on with what was asked meanwhile"
@@ -116,13 +116,13 @@ screen_keys q
 look $amd -s 25
 screen_keys Space
 screen_wait PAUSED
-shows 4 '^ hlt .* halt ' "from the events: exits are counted for every view"
+shows 4 '^ hlt .* 0\.[0-9] ' "from the events: exits are counted for every view"
 type_in f '^Filter' kvm_exit
 shows 1 'kvm_exit +[0-9,]+ ' "a filter works on what is held"
 never 'kvm_entry' "and leaves nothing else"
 shows Space 'kvm_exit +[0-9,]+ ' "and then counts"
 shows c '^ kvm_entry +[0-9,]+ ' "until it is cleared"
-shows '4 Space' '^ hlt .* halt ' "a pause before the first rates holds the first that come"
+shows '4 Space' '^ hlt .* 0\.[0-9] ' "a pause before the first rates holds the first that come"
 screen_has 'PAUSED' "and is one"
 screen_keys q
 
@@ -159,7 +159,7 @@ screen_keys q
 
 look $amd -s 25 -g db1
 screen_wait ' db1 '
-screen_has '^exits 3,[0-9]{3}/s .* hottest db1: ' "with one guest, the rate is that guest's"
+screen_has '^exits 3,[0-9]{3}/s .* db1: ' "with one guest, the rate is that guest's"
 shows 4 '^ Total .* 3,[0-9]{3} ' "in another view"
 rate=$(screen_shot | sed -n 's/^exits \([0-9,]*\).s .*/\1/p')
 screen_has "^ Total .* ${rate:-none} " "it is that of the table"
@@ -174,7 +174,7 @@ screen_keys q
 # ---- b
 
 look $amd -s 25 --view exits
-screen_wait '^ hlt .* halt '
+screen_wait '^ hlt .* 0\.[0-9] '
 shows b '\[2 Guests\]' "b shows the guests"
 shows b '\[4 Exits\]' "and goes back to where it was pressed"
 shows 'b Enter' '\[3 vCPUs\].* db1 ' "from there one can go deeper"

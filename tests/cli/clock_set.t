@@ -53,6 +53,7 @@ is "$(grep -o '"delta":[0-9]*' "$TMP/log" | awk -F: '{ n += $2 } END { print n }
 
 "$KVMTOP" -r "$file" --diff "$day 14:15:46..$day 14:15:56" --from "$day 14:16:40" \
 	--to "$day 14:16:50" --json --view guests >"$TMP/diff"
-exits=$(grep -o '"rate":[0-9.]*' "$TMP/diff" | awk -F: '{ n += $2 } END { printf "%.0f\n", n * 15 }')
+exits=$(grep -o '"rate":[0-9.]*' "$TMP/diff" |
+	awk -F: '{ n += $2 } END { printf "%.0f\n", n * 15 }')
 is "$exits" "$(span "$file" 14:16:40 14:16:50 | cut -d' ' -f1)" "--diff has them, too"
 done_testing

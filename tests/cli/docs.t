@@ -95,6 +95,7 @@ hosts=$(grep -oE '^\s+PART\([A-Z]+' core/facts/field.h | awk '{ print NR - 1 }')
 is "$(explained part 'use 5,')" "$hosts" "and whatever the host says"
 is "$(explained part 'use 7:')" "$(enumerators function_side)" "and every side of code"
 is "$(explained part 'use 8:')" "$(enumerators interrupt_part)" "and every part of an interrupt"
+is "$(explained part 'use 9:')" "$(enumerators exit_part)" "and every part of exits"
 
 # Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')

@@ -625,7 +625,7 @@ if has_screen; then
 	}
 	check "a new moment is shown when it came, not an interval later" wait_for 30 is_next
 	screen_keys q
-	screen_start 120 30 "$KVMTOP $from"
+	screen_start 150 30 "$KVMTOP $from"
 	screen_has "^ *$host +2 " "the screen shows hosts"
 	screen_keys Enter
 	screen_has '^ *web1 +112 +1 ' "Enter leads to its guests"

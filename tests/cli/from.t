@@ -208,27 +208,28 @@ else
 fi
 stop "$SPAWNED"
 
-# Poll% and Sleep% where hosts know what was polled; Halt% where they do not.
-halt='"mode":"sleep","guest":"web1","vcpu":"0"'
+# Poll% and Block% where hosts know them.
+idle='"mode":"idle","guest":"web1","vcpu":"0"'
 run='"mode":"guest","guest":"web1","vcpu":"0"'
 info='"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"'
-# shares: the headings of halts.
+# shares: the headings of what is not on a CPU.
 shares() {
 	# shellcheck disable=SC2086
-	"$KVMTOP" $from -1 "$@" | head -n 1 | grep -oE '(Halt|Poll|Sleep)%' | tr '\n' ' '
+	"$KVMTOP" $from -1 "$@" | head -n 1 | grep -oE '(Poll|Block|Wait|Idle)%' | tr '\n' ' '
 }
-unpolled=$(series "$info" 1 1; series "$run" 0 0.25; series "$halt" 0 0.75)
-polled=$(machine=kvm2; series "$info" 1 1; series "$run" 0 0.25; series "$halt" 0 0.5
-	series "$(echo "$halt" | sed s/sleep/poll/)" 0 0.25)
+unpolled=$(series "$info" 1 1; series "$run" 0 0.25; series "$idle" 0 0.75)
+polled=$(machine=kvm2; series "$info" 1 1; series "$run" 0 0.25; series "$idle" 0 0.25
+	series "$(echo "$idle" | sed s/idle/poll/)" 0 0.25
+	series "$(echo "$idle" | sed s/idle/block/)" 0 0.25)
 answers "$unpolled"
-is "$(shares)" "Halt% " "halts where it is not known what was polled"
-is "$(shares --host kvm1)" "Halt% " "of a host, too"
+is "$(shares)" "Wait% Idle% " "idle time where no more is known"
+is "$(shares --host kvm1)" "Wait% Idle% " "of a host, too"
 stop "$SPAWNED"
 answers "$polled"
-is "$(shares)" "Poll% Sleep% " "polling and sleep where it is known"
+is "$(shares)" "Poll% Block% Wait% Idle% " "polling and blocked time where they are known"
 stop "$SPAWNED"
 answers "$unpolled$polled"
-is "$(shares)" "Halt% Poll% Sleep% " "all three where it is known of some hosts"
+is "$(shares)" "Poll% Block% Wait% Idle% " "and where they are known of some hosts"
 stop "$SPAWNED"
 
 # How often, and how many seconds: both queries get the same numbers.
@@ -340,7 +341,7 @@ is "$(sed 's/^{"time":"[^"]*:\([0-9.]*\)+.*/\1/' "$TMP/log" |
 	awk 'NR > 1 && ($1 - last + 60) % 60 != 0.5 { print last, $1 }
 		{ last = $1 } END { print NR }')" 14 "none is left out"
 is "$(grep -c 'answers again' "$TMP/err")" 1 "and the outage is said, and its end"
-like "$(head -n 1 "$TMP/err")" "^kvmtop: $url: .*onnect" "with the reason"
+like "$(grep onnect "$TMP/err")" "^kvmtop: $url: .*onnect" "with the reason"
 stop "$server"
 
 # ---- a server that never answers, on the screen

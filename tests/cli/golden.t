@@ -156,6 +156,7 @@ golden intel-vcpus --sysroot $root/intel -1 --view vcpus
 golden lockdown-exits-filter --sysroot $root/lockdown -1 --view exits -f kvm_exit
 golden lockdown-vcpus-filter --sysroot $root/lockdown -1 --view vcpus -f kvm_exit
 golden lockdown-exits --sysroot $root/lockdown -1 --view exits
+golden lockdown-exits-json --sysroot $root/lockdown -1 --view exits --json
 golden arm64-exits --sysroot $root/arm64 -1 --view exits
 golden arm64-timed-guests --sysroot $root/arm64 -1 --view guests --json
 golden arm64-guests-table --sysroot $root/arm64 -1 --view guests

@@ -30,6 +30,13 @@ for view in vcpus exits; do
 done
 same_golden "$TMP/v1.json" tests/golden/history-version-1.json "a file of version 1 is read"
 check "and nothing beside it is left" test "$(echo "$DB"*)" = "$DB"
+# Of a host, where the scheduler had it.
+cp "$DB" "$TMP/waits.db"
+sqlite3 "$TMP/waits.db" "UPDATE field SET source = (SELECT source FROM field
+	WHERE name = 'thread(run)') WHERE name = 'time(wait)'"
+like "$("$KVMTOP" -r "$TMP/waits.db" -1 --json --view vcpus 2>/dev/null)" \
+	'"guest_percent":40.967,.*"wait_percent":0.400,.*"idle_percent":40.967' \
+	"its waits are beside the time of its vCPUs"
 check "it is written to, too" write -n 2
 is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
 "$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>&1

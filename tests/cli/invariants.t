@@ -24,8 +24,8 @@ holds() {
 
 # The columns of a table that a person reads: heading, column, decimals.
 HEADINGS="Total total 0;%Total share 1;%Count share 1;Delta delta 0;Count/s rate 0;Exits/s rate 0
-Guest% guest_percent 1;KVM% kvm_percent 1;User% user_percent 1;Halt% halt_percent 1
-Wait% wait_percent 1;Poll% poll_percent 1;Sleep% sleep_percent 1;Throt% throttled_percent 1
+Guest% guest_percent 1;KVM% kvm_percent 1;User% user_percent 1;Idle% idle_percent 1
+Wait% wait_percent 1;Poll% poll_percent 1;Block% block_percent 1;Throt% throttled_percent 1
 CPU% cpu_percent 1;VMM% vmm_percent 1;Busy% busy_percent 1;vCPU% vcpu_percent 1
 Want% want_percent 1;Top% top_percent 1;TID tid 0;PID pid 0"
 

@@ -22,7 +22,7 @@ awk 'BEGIN {
 		printf "time(guest) %.0f\n", (k - 0.01 - spent) * 1e9
 		printf "time(user) %.0f\n", (spent + 0.01) * 1e9
 		printf "thread 123\nvmexit(hlt) 1 %.0f 0 open:%.0f\n", k * 1e9, k * 1e9
-		printf "time(halt) %.0f\n", k * 1e9
+		printf "time(idle) %.0f\nvmexit_idle(hlt) %.0f\n", k * 1e9, k * 1e9
 	}
 }' >"$machine/kvmtop/exits"
 

@@ -192,7 +192,7 @@ screen_has '^ 1: [0-9:.]+  2: [0-9:.]+  what changed most' "at another one it co
 screen_has '^ Exit reason +Count/s 1 +Count/s 2' "by reason"
 screen_has '^any key: back' "all of it is visible"
 screen_keys x
-screen_has '^ Exit reason +Total' "any key: back"
+screen_has '^ Exit reason +Count' "any key: back"
 screen_keys 2 d T d
 screen_has '^ Guest +Count/s 1 +Count/s 2 +Change% +Avg 1 +Avg 2 +Time% 1' \
 	"in the view of guests by guest"
@@ -221,7 +221,7 @@ t_second=$(screen_shot | awk '/^ Exit reason/ { getline; getline; print $1; exit
 screen_keys Down
 check "and can be scrolled" wait_for 10 first_is "$t_second"
 screen_keys x
-screen_has '^ Exit reason +Total' "other keys: back"
+screen_has '^ Exit reason +Count' "other keys: back"
 screen_keys q
 
 # ---- clocks that are changed while samples are taken: 150 of them, a second each, to 14:18:00 UTC

@@ -209,7 +209,8 @@ is "$(status_of "$KVMTOP" record -o "$DAT" sh -c 'exit 7')" 7 "a command that fa
 like "$(cat "$TMP/err")" 'events, [0-9.]+ MiB$' "the file is written"
 is "$(status_of "$KVMTOP" record -o "$DAT" sh -c 'kill -TERM $$')" 143 \
 	"one that a signal ends: as shells say it"
-ignored='s/^SigIgn://p'
+# Below 32: the next two are the C library's, and a program with threads handles them.
+ignored='s/^SigIgn:.*\(.\{8\}\)/\1/; s/^[89a-f]\(.\{7\}\)$/0\1/p; s/^[0-7].\{7\}$/&/p'
 is "$("$KVMTOP" record -o "$DAT" sed -n "$ignored" /proc/self/status 2>/dev/null)" \
 	"$(sed -n "$ignored" /proc/self/status)" "a command ignores the signals that it did before"
 

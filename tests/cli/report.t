@@ -56,6 +56,14 @@ csv_rows() {
 		}' | sort
 }
 
+# csv_times: each row's reason and vCPU, and its time with what was waited, of a CSV.
+csv_times() {
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ waited = "wait_ns" in at ? $at["wait_ns"] : 0 }
+	{ print $at["reason"], $at["vcpu"], $at["time_ns"] + waited }' | sort
+}
+
 for event in vmexit mmio ioport; do
 	perf_rows $data/svm-perf-$event.txt >"$TMP/perf"
 	report --event $event --csv $data/svm-perf.data | csv_rows $event >"$TMP/ours"
@@ -65,7 +73,7 @@ done
 
 # ---- made-up recordings, of which everything is known
 
-for kind in acrn kvmtrace dat perf group cpu-group; do
+for kind in acrn kvmtrace dat sched perf group cpu-group; do
 	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
 done
 
@@ -94,6 +102,9 @@ golden acrn-vm_exit --acrn -f 1000 acrn
 golden kvmtrace-vcpu --by vcpu kvmtrace
 golden dat dat
 golden dat-json --json dat
+golden sched sched
+golden sched-vcpus --view vcpus sched
+golden diff-sched --diff dat sched
 golden dat-csv --csv --by vcpu dat
 golden perf-guest --by guest perf
 golden perf-key -k reason perf
@@ -117,6 +128,15 @@ golden dat-view --view guests dat
 golden kvmtrace-csv --csv kvmtrace
 golden help --help
 no_other_golden "$golden"
+
+# ---- perf's times, from the exit to the entry, are ours and what was waited
+
+for by in reason vcpu; do
+	report --by $by --csv "$TMP/dat" | csv_times >"$TMP/theirs"
+	report --by $by --csv "$TMP/sched" | csv_times >"$TMP/ours"
+	check "--by $by: there are times" grep -q ' [1-9][0-9]*$' "$TMP/ours"
+	same_files "$TMP/ours" "$TMP/theirs" "--by $by: time_ns and wait_ns are all of the time"
+done
 
 # ---- what a group only counted is the same number everywhere
 
@@ -330,7 +350,8 @@ like "$(cat "$TMP/err")" "times are in TSC cycles: give .* frequency with --freq
 is "$(status_of sh -c 'ulimit -v 250000 && exec "$0" report --view events --csv "$1"' \
 	"$KVMTOP" "$TMP/threads")" 0 "300,000 threads in little memory"
 like "$(cat "$TMP/out")" "kvm_mmio,300000," "each is counted"
-like "$("$KVMTOP" report "$TMP/threads")" "65536 vCPUs of 1 guest, and others: more than 65536 threads" \
+like "$("$KVMTOP" report "$TMP/threads")" \
+	"65536 vCPUs of 1 guest, and others: more than 65536 threads" \
 	"not all are kept"
 for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
@@ -381,7 +402,7 @@ like "$(cat "$TMP/err")" "read them separately" "and why"
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
 for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" \
-	"-f 20000000 x" "-f 5 x" "-f 2THz x" "--acrn x" "-p a x" \
+	"-f 20000000 x" "-f 5x x" "-f 2THz x" "--acrn x" "-p a x" \
 	"-p , x" "-p 1,,2 x" "--output y x" \
 	"--input-format foo x" "--view exits --diff y x" "--nonsense x" "--view foo x" \
 	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv x"; do
@@ -430,7 +451,7 @@ like "$(cat "$TMP/err")" '"third": no such buffer; there are: top, second' \
 if has_screen; then
 	"$HELPERS/trace_make" acrn "$TMP/large" 100000
 	screen_start 80 24 "(cat $TMP/large; sleep 1.3; cat $TMP/large; sleep 0.3) |
-		$KVMTOP report - | tail -n 1; sleep 9"
+		$KVMTOP report - | grep 'in all'; sleep 9"
 	screen_has '^[0-9]+ MiB read' "a bar is shown"
 	screen_has '^200000 in all' "and gone at the end"
 	unlike "$(screen_shot)" "MiB" "without a trace"

@@ -188,9 +188,9 @@ check "and nothing that does nothing here" lacks 'x reasons'
 screen_has '^ 1 +- .* 5[0-9]\.[0-9] ' "one a line"
 unlike "$(screen_shot)" web1 "and no other guest's"
 keys_show 'Down Down Enter' '\[4 Exits\].* db1 › vCPU 1$' "Enter on a vCPU shows its exits"
-screen_has '^ hlt .* halt ' "halts are no cost"
+screen_has '^ hlt +[0-9]+ +[0-9.]+ +0\.[0-9] ' "of halts what KVM works is a cost"
 screen_has '^ io  Avg .* ended$' "the latency of the first row is below"
-keys_show 'End' '^ hlt  Avg ' "of the selected one when there is one"
+keys_show 'End' '^ hypercall  Avg ' "of the selected one when there is one"
 keys_show '/' '^Search' "a search"
 screen_type '^msr'
 screen_keys Enter
@@ -203,7 +203,7 @@ selects msr "and to the row it came from"
 settle
 keys_show 'Home' '^ (io|npf)  Avg ' "another row"
 screen_keys End
-keys_show Enter 'No argument of hlt seen yet' "an exit without arguments says so"
+keys_show Enter 'No argument of hypercall seen yet' "an exit without arguments says so"
 keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"
 keys_show BSpace '\[2 Guests\].* 8 Where *$' "Backspace goes back to the guests"
 keys_show 'Enter 4' '\[4 Exits\].* db1 \(pid 115\)$' "a tab stays with the guest"
@@ -477,7 +477,7 @@ start 80 24 $intel -s 25 --view vcpus
 screen_wait '^ データベース +0 +159827 '
 picture intel-vcpus-80x24
 start 80 24 $intel -s 25 --view exits
-screen_wait 'MSR_WRITE +[0-9]+ +234927 '
+screen_wait 'MSR_WRITE +234927 '
 picture intel-exits-80x24
 screen_resize 200 60
 screen_wait 'MSR_WRITE +235,024 '

@@ -7,7 +7,6 @@
 
 #include "host/functions.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
 
-#define BEGIN UINT64_C(0x7f0000000000)
 #define PID 123
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,29 +30,26 @@ static void take_maps(struct functions *functions, const uint8_t *data, size_t s
 
 	while ((line = strsep(&rest, "\n")))
 		take_line(functions, line);
-	free(text);
 	for (size_t i = 0; i < functions->nr_maps && i < 100; i++) {
 		look_up(functions, functions->maps[i].begin);
 		look_up(functions, functions->maps[i].end);
 	}
+	free(text);
 }
 
-static void take_program(struct functions *functions, const uint8_t *data, size_t size)
+static void take_program(const struct env *env, const uint8_t *data, size_t size)
 {
+	struct code_room room = { .symbols = 250000, .bytes = (size_t)64 << 20 };
+	struct code_symbols symbols = { 0 };
 	int fd = memfd_create("program", MFD_CLOEXEC);
-	char line[64];
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp 0 1:1 1 /vmm", BEGIN,
-		 BEGIN + 0x10000);
-	take_line(functions, line);
-	functions->files[0]->is_read = true;
-	code_symbols_read(&functions->files[0]->symbols, functions->env, fd, "",
-			  &functions->nr_symbols);
+	code_symbols_read(&symbols, env, fd, "", &room);
 	close(fd);
-	for (uint64_t at = BEGIN; at < BEGIN + 0x10000; at += 0x101)
-		look_up(functions, at);
+	for (uint64_t at = 0; at < 0x10000; at += 0x101)
+		code_symbols_find(&symbols, at);
+	code_symbols_release(&symbols);
 }
 
 /* The first byte: which of both. */
@@ -69,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] == 'm')
 		take_maps(functions, data + 1, size - 1);
 	else
-		take_program(functions, data + 1, size - 1);
+		take_program(&env, data + 1, size - 1);
 	functions_free(functions);
 	return 0;
 }

@@ -109,7 +109,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	lines_recording_lacks(&about, 1, null);
 	if (view->type == &view_exit_totals)
 		fuzz_diff(view, &about, room);
-	report_acrn(recording, 1000, NULL, null, &error);
+	report_acrn(recording, 1000, NULL, NULL, null, &error);
 }
 
 /* A view, and what is written of it. */

@@ -106,11 +106,14 @@ static void check_shares(struct json_object *row, const char *key)
 	}
 }
 
-/* Where the time of a vCPU or a guest went, if all of it is known. */
+/*
+ * Where the time of a vCPU or a guest went: the parts that are known add up to all of it. Where
+ * what blocked is not known, waiting is within the others.
+ */
 static void check_time(struct json_object *row, const char *key)
 {
 	static const char *const parts[] = { "guest_percent", "kvm_percent", "user_percent",
-					     "halt_percent" };
+					     "idle_percent" };
 	double sum = 0, part, whole;
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -118,11 +121,39 @@ static void check_time(struct json_object *row, const char *key)
 			return;
 		sum += part;
 	}
+	if (number(row, "poll_percent", &part))
+		sum += part;
+	if (number(row, "block_percent", &part) && number(row, "wait_percent", &whole))
+		sum += part + whole;
 	sentence(fabs(sum - 100) <= 0.5, key, "its time adds up to %.1f %%", sum);
 	if (number(row, "l2_percent", &part) && number(row, "guest_percent", &whole))
 		sentence(part <= whole + 0.05, key, "L2 %.1f of guest %.1f", part, whole);
-	if (number(row, "poll_percent", &part) && number(row, "halt_percent", &whole))
-		sentence(part <= whole + 0.05, key, "poll %.1f of halt %.1f", part, whole);
+	if (number(row, "block_user_percent", &part) && number(row, "block_percent", &whole))
+		sentence(part <= whole + 0.05, key, "the VMM's %.1f of blocked %.1f", part, whole);
+	if (number(row, "throttled_percent", &part) && number(row, "wait_percent", &whole))
+		sentence(part <= whole + 0.55, key, "throttled %.1f of wait %.1f", part, whole);
+}
+
+/*
+ * A vCPU's parts on a CPU are what its thread ran by the scheduler. The two sources are read one
+ * after the other, some ms apart.
+ */
+static void check_on_cpu(struct json_object *row, const char *key, double elapsed_s)
+{
+	static const char *const parts[] = { "guest_percent", "kvm_percent", "user_percent" };
+	double sum = 0, part, ran;
+
+	if (!number(row, "vcpu", &part) || !number(row, "block_percent", &part) ||
+	    !number(row, "cpu_percent", &ran) || elapsed_s <= 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!number(row, parts[i], &part))
+			return;
+		sum += part;
+	}
+	if (number(row, "poll_percent", &part))
+		sum += part;
+	sentence(fabs(sum - ran) <= 1 + 0.5 / elapsed_s, key, "on a CPU %.1f, ran %.1f", sum, ran);
 }
 
 static void check_durations(struct json_object *row, const char *key)
@@ -193,6 +224,7 @@ static void check_sample(struct json_object *sample, struct json_object *before)
 		check_rate(row, key, elapsed_s);
 		check_shares(row, key);
 		check_time(row, key);
+		check_on_cpu(row, key, elapsed_s);
 		check_durations(row, key);
 		check_total(row, earlier, key);
 		json_object_object_add(latest, key, json_object_get(row));

@@ -2,7 +2,7 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|stacks FILE
+ * usage: trace_make acrn|kvmtrace|dat|sched|buffers|host|guest|perf|group|cpu-group|stacks FILE
  *		[EXITS]
  *	trace_make threads|ended FILE [N]
  *	trace_make raw FILE FORMAT PAGES...
@@ -12,12 +12,13 @@
  *
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
- * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
- * one of its guests recorded, by a clock 5000 s and 123 ns ahead; all exits are from an address
- * that the guest's symbols name do_idle+0x5. group has samples of exits, which say that there were
- * as many entries and three times as many accesses to memory; cpu-group is the same, but counted by
- * CPU. stacks has a sample with a stack in each exit. threads has no exits, but events of N
- * threads; ended has N guests, one after the other.
+ * sched is as dat, with the scheduler's events: in each exit the vCPU's thread sleeps for 300
+ * units, and then waits 200 for a CPU. buffers is as dat, with a second buffer of the first CPU's
+ * events. host is as dat, and guest what one of its guests recorded, by a clock 5000 s and 123 ns
+ * ahead; all exits are from an address that the guest's symbols name do_idle+0x5. group has samples
+ * of exits, which say that there were as many entries and three times as many accesses to memory;
+ * cpu-group is the same, but counted by CPU. stacks has a sample with a stack in each exit. threads
+ * has no exits, but events of N threads; ended has N guests, one after the other.
  */
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/perf_stacks.h"
@@ -77,10 +78,49 @@ static const char exit_with_rip[] =
 	"\tfield:unsigned long guest_rip;\toffset:20;\tsize:8;\tsigned:0;\n\n"
 	"print fmt: \"reason %u\", REC->exit_reason\n";
 
-/* A thread is a vCPU; of two CPUs, the second's ring loses something. rip 0: none is recorded. */
-static void make_exits(FILE *file, uint64_t nr, uint64_t rip)
+#define NR_SCHED 2
+
+static const char *const sched_formats[NR_SCHED] = {
+	"name: sched_switch\nID: 200\n" COMMON_FIELDS
+	"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
+	"\tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"%d\", REC->prev_pid\n",
+	"name: sched_waking\nID: 201\n" COMMON_FIELDS
+	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"%d\", REC->pid\n",
+};
+
+static void add_switch(struct ring *ring, uint64_t time, uint32_t from, uint64_t state, uint32_t to)
 {
-	const char *formats[NR_WORLD_FORMATS];
+	struct bytes event = { .len = 0 };
+
+	put_common(&event, 200, from);
+	put_u32(&event, from);
+	put_u32(&event, 0);
+	put_u64(&event, state);
+	put_u32(&event, to);
+	put_u32(&event, 0);
+	ring_add(ring, time, &event);
+	bytes_release(&event);
+}
+
+static void add_absence(struct ring *ring, uint64_t time, uint32_t tid)
+{
+	struct bytes event = { .len = 0 };
+
+	add_switch(ring, time, tid, 1, 0);
+	put_common(&event, 201, 0);
+	put_u32(&event, tid);
+	ring_add(ring, time + 300, &event);
+	add_switch(ring, time + 500, 0, 0, tid);
+	bytes_release(&event);
+}
+
+/* A thread is a vCPU; of two CPUs, the second's ring loses something. rip 0: none is recorded. */
+static void make_exits(FILE *file, uint64_t nr, uint64_t rip, bool has_sched)
+{
+	const char *formats[NR_WORLD_FORMATS + NR_SCHED];
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
 	struct ring rings[2];
 
@@ -95,13 +135,17 @@ static void make_exits(FILE *file, uint64_t nr, uint64_t rip)
 		if (rip)
 			put_u64(&event, rip);
 		ring_add(&rings[vcpu], 1 + 2000 * i, &event);
+		if (has_sched)
+			add_absence(&rings[vcpu], 101 + 2000 * i, 77 + vcpu);
 		put_entry(&event, 77 + vcpu, vcpu);
 		ring_add(&rings[vcpu], 1001 + 2000 * i, &event);
 	}
-	memcpy(formats, world_formats, sizeof(formats));
+	memcpy(formats, world_formats, sizeof(world_formats));
+	memcpy(formats + NR_WORLD_FORMATS, sched_formats, sizeof(sched_formats));
 	if (rip)
 		formats[0] = exit_with_rip;
-	put_dat6(&bytes, rings, 2, formats, NR_WORLD_FORMATS, "[local] global");
+	put_dat6(&bytes, rings, 2, formats, NR_WORLD_FORMATS + (has_sched ? NR_SCHED : 0),
+		 "[local] global");
 	flush(&bytes, file);
 	bytes_release(&bytes);
 	bytes_release(&event);
@@ -109,7 +153,12 @@ static void make_exits(FILE *file, uint64_t nr, uint64_t rip)
 
 static void make_dat(FILE *file, uint64_t nr)
 {
-	make_exits(file, nr, 0);
+	make_exits(file, nr, 0, false);
+}
+
+static void make_sched(FILE *file, uint64_t nr)
+{
+	make_exits(file, nr, 0, true);
 }
 
 /* The second buffer recorded what the first CPU did, too. */
@@ -122,7 +171,7 @@ static void make_buffers(FILE *file, uint64_t nr)
 static void make_host(FILE *file, uint64_t nr)
 {
 	world_shift = (struct world_shift){ .id = 1 };
-	make_exits(file, nr, 0xffffffff81000105);
+	make_exits(file, nr, 0xffffffff81000105, false);
 }
 
 static void make_guest(FILE *file, uint64_t nr)
@@ -298,6 +347,7 @@ int main(int argc, char **argv)
 		{ "acrn", make_acrn },
 		{ "kvmtrace", make_kvmtrace },
 		{ "dat", make_dat },
+		{ "sched", make_sched },
 		{ "buffers", make_buffers },
 		{ "host", make_host },
 		{ "guest", make_guest },

@@ -42,7 +42,7 @@ static const struct field specs[NR_FIELDS] = {
 			 .parent = VMEXIT, .source = 1, .use = USE_EXIT, .exit_rank = 1,
 			 .reason = 1 },
 	[TIME] = { .name = "time", .listed = "time", .label = "time", .parent = FIELD_NONE,
-		   .kind = FIELD_GAUGE, .use = USE_TIME, .part = TIME_HALT, .is_extra = true,
+		   .kind = FIELD_GAUGE, .use = USE_TIME, .part = TIME_IDLE, .is_extra = true,
 		   .reason = FIELD_NONE },
 };
 

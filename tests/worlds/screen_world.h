@@ -60,7 +60,7 @@ static inline void drop_rare(struct world *w)
 {
 	view_drop(&w->view, COL_IN_L2);
 	view_drop(&w->view, COL_IN_POLL);
-	view_drop(&w->view, COL_IN_SLEEP);
+	view_drop(&w->view, COL_BLOCK_USER);
 	view_drop(&w->view, COL_OPEN);
 	for (enum column_id id = COL_IO; id <= COL_FAULTS; id++)
 		view_drop(&w->view, id);

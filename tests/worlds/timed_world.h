@@ -11,9 +11,17 @@
 #include "core/views/fill.h"
 
 enum {
-	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, HALT, WAIT,
-	MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, ON_CPU, NR_FIELDS
+	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, IDLE, BLOCK,
+	WAIT, MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, ON_CPU, PART_IDLE, HLT_IDLE, PART_POLLED,
+	HLT_POLLED, PART_BLOCKED, IO_BLOCKED, PART_WAITED, MSR_WAITED, IO_WAITED, NR_FIELDS
 };
+
+#define PARENT_OF_PARTS(what, of) \
+	{ .name = "vmexit_" what, .parent = FIELD_NONE, .use = USE_EXIT_PART, .part = (of), \
+	  .reason = VMEXIT }
+#define PART(what, text, parent_of, of, exit) \
+	{ .name = "vmexit_" what "(" text ")", .label = text, .parent = (parent_of), \
+	  .use = USE_EXIT_PART, .part = (of), .reason = (exit) }
 
 /* As the provider has them: reasons carry their parent's rank. */
 static const struct field specs[] = {
@@ -32,7 +40,8 @@ static const struct field specs[] = {
 	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
 	[KVM] = { .name = "time(kvm)", .parent = TIME, .use = USE_TIME, .part = TIME_KVM },
 	[USER] = { .name = "time(user)", .parent = TIME, .use = USE_TIME, .part = TIME_USER },
-	[HALT] = { .name = "time(halt)", .parent = TIME, .use = USE_TIME, .part = TIME_HALT },
+	[IDLE] = { .name = "time(idle)", .parent = TIME, .use = USE_TIME, .part = TIME_IDLE },
+	[BLOCK] = { .name = "time(block)", .parent = TIME, .use = USE_TIME, .part = TIME_BLOCK },
 	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
 	[MSR_EVENT] = { .name = "msr", .listed = "kvm_msr", .parent = FIELD_NONE,
 			.use = USE_ARGUMENT, .reason = FIELD_NONE },
@@ -45,6 +54,15 @@ static const struct field specs[] = {
 	[PORT] = { .name = "ioport(IO 0x3f8 write 1)", .label = "0x3f8 write 1",
 		   .parent = IOPORT, .use = USE_ARGUMENT, .reason = FIELD_NONE },
 	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
+	[PART_IDLE] = PARENT_OF_PARTS("idle", EXIT_IDLE),
+	[HLT_IDLE] = PART("idle", "HLT", PART_IDLE, EXIT_IDLE, HLT),
+	[PART_POLLED] = PARENT_OF_PARTS("polled", EXIT_POLLED),
+	[HLT_POLLED] = PART("polled", "HLT", PART_POLLED, EXIT_POLLED, HLT),
+	[PART_BLOCKED] = PARENT_OF_PARTS("blocked", EXIT_BLOCKED),
+	[IO_BLOCKED] = PART("blocked", "IO", PART_BLOCKED, EXIT_BLOCKED, IO),
+	[PART_WAITED] = PARENT_OF_PARTS("waited", EXIT_WAITED),
+	[MSR_WAITED] = PART("waited", "MSR_WRITE", PART_WAITED, EXIT_WAITED, MSR),
+	[IO_WAITED] = PART("waited", "IO", PART_WAITED, EXIT_WAITED, IO),
 };
 
 static inline int setup(void **state)
@@ -80,8 +98,13 @@ static inline void live(struct world *world, uint32_t guest, int32_t vcpu, uint3
 	sample_add(&world->sample, key, ms * 1000000, ROW_FROM_ZERO);
 }
 
-/* What one vCPU has done after so many seconds: 100 MSRs of 1 ms, 10 I/Os of 10 ms, halts. */
-static inline void usual_vcpu(struct world *world, uint32_t guest, int32_t vcpu, uint32_t seconds)
+/*
+ * What one vCPU has done after so many seconds: 100 MSRs of 1 ms, 10 I/Os of 10 ms, of which 9 are
+ * the VMM's, who sleeps in 2; and 50 halts of 8 ms, of which KVM works for 0.4 ms and polls for so
+ * many ms a second. It waits for 20 ms a second beside these.
+ */
+static inline void polling_vcpu(struct world *world, uint32_t guest, int32_t vcpu,
+				uint32_t seconds, uint32_t polled_ms)
 {
 	count(world, guest, vcpu, VMEXIT, 160 * seconds, 1000000);
 	count(world, guest, vcpu, MSR, 100 * seconds, 1000000);
@@ -90,16 +113,28 @@ static inline void usual_vcpu(struct world *world, uint32_t guest, int32_t vcpu,
 	count(world, guest, vcpu, USERSPACE, 10 * seconds, 9000000);
 	count(world, guest, vcpu, USER_IO, 10 * seconds, 9000000);
 	live(world, guest, vcpu, TIME, 1000 * seconds);
-	live(world, guest, vcpu, GUEST, 400 * seconds);
-	live(world, guest, vcpu, KVM, 110 * seconds);
-	live(world, guest, vcpu, USER, 90 * seconds);
-	live(world, guest, vcpu, HALT, 400 * seconds);
+	live(world, guest, vcpu, GUEST, 380 * seconds);
+	live(world, guest, vcpu, KVM, 130 * seconds);
+	live(world, guest, vcpu, USER, 70 * seconds);
+	live(world, guest, vcpu, IDLE, (380 - polled_ms) * seconds);
+	live(world, guest, vcpu, BLOCK, 20 * seconds);
 	live(world, guest, vcpu, WAIT, 20 * seconds);
+	live(world, guest, vcpu, HLT_IDLE, (380 - polled_ms) * seconds);
+	if (polled_ms)
+		live(world, guest, vcpu, HLT_POLLED, polled_ms * seconds);
+	live(world, guest, vcpu, IO_BLOCKED, 20 * seconds);
+	live(world, guest, vcpu, MSR_WAITED, 15 * seconds);
+	live(world, guest, vcpu, IO_WAITED, 5 * seconds);
 	count(world, guest, vcpu, MSR_EVENT, 100 * seconds, 1000000);
 	count(world, guest, vcpu, MSR_TSC, 90 * seconds, 1000000);
 	count(world, guest, vcpu, MSR_EOI, 10 * seconds, 1000000);
 	count(world, guest, vcpu, IOPORT, 10 * seconds, 10000000);
 	count(world, guest, vcpu, PORT, 10 * seconds, 10000000);
+}
+
+static inline void usual_vcpu(struct world *world, uint32_t guest, int32_t vcpu, uint32_t seconds)
+{
+	polling_vcpu(world, guest, vcpu, seconds, 0);
 }
 
 /* vCPU 0 of db1 is twice as busy as the others. */
@@ -133,7 +168,8 @@ static inline void stands_still(struct world *world, uint32_t second)
 	live(world, 1, 0, TIME, 10 + 1000 * second);
 	live(world, 1, 0, KVM, 10 + 1000 * second);
 	live(world, 2, 0, TIME, 1000 * second);
-	live(world, 2, 0, HALT, 1000 * second);
+	live(world, 2, 0, IDLE, 1000 * second);
+	live(world, 2, 0, HLT_IDLE, 1000 * second);
 	take(world);
 }
 

@@ -152,9 +152,10 @@ static inline size_t put_cell(char *text, const struct cell *cell)
 			nr += (unsigned int)cell->hist[i];
 		return (size_t)sprintf(text, "hist of %u", nr);
 	case CELL_SPLIT:
-		return (size_t)sprintf(text, "%.2f %.2f %.2f %.2f %.2f", cell->split[0],
-				       cell->split[1], cell->split[2], cell->split[3],
-				       cell->split[4]);
+		for (int i = 0; i < SPLIT_PARTS; i++)
+			nr += (unsigned int)sprintf(text + nr, "%s%.2f", i ? " " : "",
+						    cell->split[i]);
+		return nr;
 	default:
 		return (size_t)sprintf(text, "-");
 	}

@@ -51,6 +51,7 @@ static void keep_count(struct intervals *intervals, struct exit_count *count, ui
 	last->ended = count->took.count;
 	timing_of_spread(&count->took, &last->timing);
 	last->timing.spread = NULL;
+	last->parts = count->parts;
 }
 
 static struct kept_thread *copy_of(const struct recorded_thread *thread)

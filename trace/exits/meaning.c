@@ -118,24 +118,6 @@ static void find_halt(struct meaning *meaning)
 	}
 }
 
-static void find_run(struct meaning *meaning)
-{
-	const struct trace_type *type = meaning->type;
-	const struct arch *arch;
-
-	for (size_t i = 0; (arch = arch_at(i)); i++) {
-		const struct split *split = arch->splits;
-
-		if (!split->event || !split->run_event ||
-		    !is_type(type, split->system, split->run_event))
-			continue;
-		meaning->is_begin = trace_field(type, "load");
-		if (meaning->is_begin)
-			meaning->kind = MEANING_RUN;
-		return;
-	}
-}
-
 /* kvm_exit_idle and its like follow the kvm_exit of LoongArch. */
 static bool is_cause(const struct meanings *meanings, const struct trace_type *type)
 {
@@ -284,7 +266,9 @@ static void find_sched(struct meaning *meaning)
 	const struct trace_type *type = meaning->type;
 	bool is_switch = strcmp(type->name, "sched_switch") == 0;
 
-	if (!is_switch && strcmp(type->name, "sched_waking") != 0)
+	/* perf sched record has the second, which is later, where a kernel has both. */
+	if (!is_switch && strcmp(type->name, "sched_waking") != 0 &&
+	    strcmp(type->name, "sched_wakeup") != 0)
 		return;
 	meaning->tid = trace_field(type, is_switch ? "prev_pid" : "pid");
 	meaning->state = trace_field(type, "prev_state");
@@ -311,7 +295,6 @@ static void find_other(struct meanings *meanings, struct meaning *meaning)
 		return;
 	find_interrupt(meaning);
 	find_halt(meaning);
-	find_run(meaning);
 	find_more_of_exit(meanings, meaning);
 	if (meaning->kind == MEANING_EVENT)
 		find_exit(meanings, meaning);
@@ -455,11 +438,6 @@ unsigned int meaning_flags(const struct meanings *meanings, const struct exit_ke
 	const struct reason *reason = find_reason(meanings, key);
 
 	return reason ? reason->flags : 0;
-}
-
-bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key)
-{
-	return key->b < meanings->nr_names && meanings->names[key->b].split->run_event;
 }
 
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,

@@ -23,7 +23,6 @@ enum meaning_kind {
 	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
 	MEANING_VMGEXIT, /* what a protected guest (SEV-ES) asks for by the exit that has begun */
 	MEANING_CAUSE,	 /* the reason of the exit that has begun, more exactly (LoongArch) */
-	MEANING_RUN,	   /* KVM_RUN begins or ends, see struct split's run_event */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* No event of KVM's, see meaning_is_of_kvm(): */
 	MEANING_NONE,
@@ -52,7 +51,6 @@ struct meaning {
 	uint64_t (*a_of)(uint64_t value);
 	/* Of a halt that is over: how long; whether the vCPU waited. Of a limit: the old one. */
 	const struct trace_field *ns, *has_waited;
-	const struct trace_field *is_begin; /* of KVM_RUN */
 	const struct trace_field *code; /* of a VMGEXIT: what it is for; of a cause: which */
 	/* Of an interrupt: the number of the vCPU that gets it; NULL: none. level 0: it is over. */
 	const struct trace_field *target, *level;
@@ -141,9 +139,6 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 
 /* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
 unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
-
-/* Whether a halt of this reason goes on after KVM_RUN has failed, see struct split's run_event. */
-bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key);
 
 /* The exit that the argument belongs to; NULL: not known. */
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);

@@ -30,14 +30,25 @@ void pairing_release(struct pairing *pairing)
 
 /* ---- what begins and ends */
 
+/* from: another span that began at the same time; NULL: it begins now. */
 static inline void open_span(struct thread_state *state, enum exit_kind kind,
-			     struct exit_count *count, uint64_t time)
+			     struct exit_count *count, uint64_t time, const struct open_span *from)
 {
 	count->begun += kind != EXITS_FAULT;
 	if (kind >= EXITS_FIRST_ARGUMENT)
 		state->exit.argument = count;
+	else
+		state->parts[kind] = (struct exits_parts){ 0 };
 	state->is_open |= (uint16_t)(1U << kind);
-	state->spans[kind] = (struct open_span){ time, count };
+	state->spans[kind] = from ? *from : (struct open_span){ time, state->times.waited, NULL };
+	state->spans[kind].count = count;
+}
+
+/* How long a span has lasted, without waiting for a CPU, in the clock's unit. */
+static inline uint64_t span_took(const struct thread_state *state, const struct open_span *span,
+				 uint64_t time)
+{
+	return elapsed(state->times.waited - span->waited, elapsed(span->begin, time));
 }
 
 /* What it took is counted now. */
@@ -45,15 +56,15 @@ static inline void end_span(const struct pairing *pairing, struct thread_state *
 			    enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &state->spans[kind];
-	uint64_t took = time - span->begin;
 
 	state->is_open &= (uint16_t)~(1U << kind);
 	span->count->begun += kind == EXITS_FAULT; /* as live: then it was no device's */
 	if (time < span->begin)
 		return;
-	if (pairing->has_other_unit)
-		took = units_in_ns(took, pairing->ns_per_unit);
-	spread_add(&span->count->took, took);
+	spread_add(&span->count->took,
+		   pairing_duration(pairing, span_took(state, span, time)));
+	if (kind < EXITS_REASONS)
+		exits_parts_join(&span->count->parts, &state->parts[kind]);
 }
 
 /* The first exit or entry, or the first after a loss. */
@@ -81,8 +92,6 @@ static RARE void begin_long(struct thread_state *state, const struct meaning *me
 {
 	state->exit = (struct open_exit){
 		.pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0,
-		.polled_before = state->times.polled_ns,
-		.waited_before = state->times.waited,
 		.cpu = event->cpu,
 	};
 }
@@ -103,9 +112,9 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 	state->ran = state->mode == VCPU_IN_GUEST ? elapsed(state->since, event->time) : 0;
 	set_mode(state, VCPU_OUTSIDE, event->time);
 	state->has_exit = true;
-	state->spans[EXITS_MMIO].begin = event->time;
+	open_span(state, EXITS_VMEXIT, count, event->time, NULL);
+	state->spans[EXITS_MMIO] = state->spans[EXITS_VMEXIT];
 	state->is_mmio_open = true;
-	open_span(state, EXITS_VMEXIT, count, event->time);
 	if (pairing->longer)
 		begin_long(state, meaning, event);
 	if (pairing->listener)
@@ -183,7 +192,8 @@ static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thre
 	const struct open_exit *exit = &state->exit;
 	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
 
-	if (!(state->is_open & 1U << EXITS_VMEXIT) || time <= span->begin + pairing->longer ||
+	if (!(state->is_open & 1U << EXITS_VMEXIT) ||
+	    span_took(state, span, time) <= pairing->longer ||
 	    (!pairing->has_halts && count_is_idle(&pairing->meanings, span->count)))
 		return;
 	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
@@ -192,8 +202,8 @@ static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thre
 		.thread = thread, .exit = span->count, .argument = exit->argument,
 		.begin = span->begin, .end = time, .user = exit->user,
 		.pc = exit->pc, .cpu = exit->cpu,
-		.polled_ns = state->times.polled_ns - exit->polled_before,
-		.waited = state->times.waited - exit->waited_before,
+		.polled_ns = state->parts[EXITS_VMEXIT].polled_ns,
+		.waited = state->times.waited - span->waited,
 	};
 }
 
@@ -208,32 +218,33 @@ static bool is_halt_in_userspace(const struct pairing *pairing, const struct thr
 	       count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
 }
 
+/* Whether KVM_RUN has failed, as after a signal. A halt may go on with the next KVM_RUN. */
+static bool has_failed(const struct exit_count *user)
+{
+	return !exit_key_is_others(&user->key) && exit_fields_failure(user->key.a);
+}
+
 /*
  * During a halt: how long ago KVM_RUN returned to user space; 0: it has not, or user space idles
- * for the vCPU. ret_is_known: the vCPU was not halted meanwhile. That is not known if KVM_RUN
- * failed, as after a signal, on an architecture where the halt then goes on with the next KVM_RUN,
- * and the recording does not show when that begins.
+ * for the vCPU. ret_is_known: the vCPU was not halted meanwhile. After a failure only the
+ * scheduler's events tell, see pairing_sleep().
  */
 static uint64_t user_time_in_halt(const struct pairing *pairing, const struct thread_state *state,
 				  uint64_t time, bool *ret_is_known)
 {
-	const struct exit_count *halt = state->spans[EXITS_VMEXIT].count;
 	const struct open_span *user = &state->spans[EXITS_USERSPACE];
 
 	*ret_is_known = true;
 	if (!is_halt_in_userspace(pairing, state) || time < user->begin ||
 	    count_is_idle(&pairing->meanings, user->count))
 		return 0;
-	if (!exit_key_is_others(&user->count->key) && exit_fields_failure(user->count->key.a) &&
-	    !state->sees_runs)
-		*ret_is_known = !meaning_goes_on(&pairing->meanings, &halt->key);
-	return time - user->begin;
+	*ret_is_known = pairing->has_switches || !has_failed(user->count);
+	return span_took(state, user, time);
 }
 
 /* Before the open exit to user space ends. */
 static RARE void add_user(const struct pairing *pairing, struct thread_state *state, uint64_t time)
 {
-	uint64_t begin = state->spans[EXITS_USERSPACE].begin;
 	bool is_known;
 	uint64_t in_halt = user_time_in_halt(pairing, state, time, &is_known);
 
@@ -242,8 +253,8 @@ static RARE void add_user(const struct pairing *pairing, struct thread_state *st
 		return;
 	}
 	state->times.halt_user += in_halt;
-	if (state->is_open & 1U << EXITS_VMEXIT && time > begin)
-		state->exit.user += time - begin;
+	if (state->is_open & 1U << EXITS_VMEXIT)
+		state->exit.user += span_took(state, &state->spans[EXITS_USERSPACE], time);
 }
 
 uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
@@ -298,20 +309,22 @@ static RARE void on_userspace(struct pairing *pairing, struct recorded_thread *t
 	pairing->has_exits[EXITS_USERSPACE] = true;
 	if (state->mode == VCPU_OUTSIDE && state->is_open & 1U << EXITS_USERSPACE)
 		end_userspace(pairing, thread, event->time);
-	open_span(state, EXITS_USERSPACE, count, event->time);
+	open_span(state, EXITS_USERSPACE, count, event->time, NULL);
 	if (pairing->listener)
 		spans_begin(pairing, thread, SPAN_USERSPACE, event);
 }
 
-/* As live: see on_run() of providers/exits/exits.bpf.c. */
-static RARE void on_kvm_run(const struct pairing *pairing, struct recorded_thread *thread,
-			    const struct meaning *meaning, const struct trace_event *event)
+/*
+ * After a signal a halt goes on with the next KVM_RUN, which no event shows: it has begun when the
+ * thread sleeps.
+ */
+void pairing_sleep(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
-	if (!trace_field_number(meaning->is_begin, event))
-		return;
-	thread->state->sees_runs = true;
-	if (is_halt_in_userspace(pairing, thread->state))
-		end_userspace(pairing, thread, event->time);
+	const struct thread_state *state = thread->state;
+
+	if (is_halt_in_userspace(pairing, state) &&
+	    has_failed(state->spans[EXITS_USERSPACE].count))
+		end_userspace(pairing, thread, time);
 }
 
 /* ---- arguments of exits */
@@ -343,7 +356,7 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 		return;
 	}
 	state = table_make_state(thread);
-	open_span(state, EXITS_MMIO, count, is_write ? time : state->spans[EXITS_MMIO].begin);
+	open_span(state, EXITS_MMIO, count, time, is_write ? NULL : &state->spans[EXITS_MMIO]);
 	if (is_read)
 		end_span(pairing, state, EXITS_MMIO, time);
 	state->is_mmio_open = !is_read;
@@ -378,9 +391,9 @@ static RARE void on_argument(struct pairing *pairing, struct recorded_thread *th
 	}
 	count = table_count(&pairing->table, thread, &key);
 	if (kind == EXITS_IOPORT)
-		open_span(table_make_state(thread), kind, count, event->time);
+		open_span(table_make_state(thread), kind, count, event->time, NULL);
 	else if (state->mode == VCPU_OUTSIDE)
-		open_span(thread->state, kind, count, state->since);
+		open_span(thread->state, kind, count, event->time, &state->spans[EXITS_VMEXIT]);
 	else
 		count_argument(thread, count);
 }
@@ -396,7 +409,7 @@ static RARE void on_wakeup(struct pairing *pairing, struct thread_state *state,
 	if (trace_field_number(meaning->has_waited, event) && limit < ns)
 		ns = limit;
 	if (state->mode == VCPU_OUTSIDE)
-		state->times.polled_ns += ns;
+		state->parts[EXITS_VMEXIT].polled_ns += ns;
 }
 
 /* ---- the stream */
@@ -430,7 +443,7 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 			on_argument(pairing, thread, meaning, event);
 		return;
 	}
-	table_make_state(thread);
+	table_make_state(thread)->sched = SCHED_RUNS; /* also if the switch to it is missing */
 	if (meaning->kind == MEANING_EXIT)
 		on_exit_event(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_ENTRY)
@@ -439,8 +452,6 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 		on_userspace(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_NESTED)
 		on_nested(pairing, thread);
-	else if (meaning->kind == MEANING_RUN)
-		on_kvm_run(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_VMGEXIT)
 		on_vmgexit(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_CAUSE)

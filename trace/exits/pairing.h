@@ -21,8 +21,9 @@
  * What the recording cuts off, at its ends or where events are missing, has no duration: what began
  * before the latest loss of the CPU on which it ends. See lose_thread(), which forgets it.
  *
- * Where the scheduler's events are recorded, too (sched_switch, sched_waking), a vCPU's thread
- * waits from when it is woken, or loses its CPU although it could run, until it gets a CPU.
+ * Where the scheduler's events are recorded, too (sched_switch; sched_waking or sched_wakeup), a
+ * vCPU's thread waits from when it is woken, or loses its CPU although it could run, until it gets
+ * a CPU. No duration has this time. Before, it sleeps: in a halt it is idle, elsewhere blocked.
  */
 #ifndef KVMTOP_TRACE_EXITS_PAIRING_H
 #define KVMTOP_TRACE_EXITS_PAIRING_H
@@ -46,6 +47,7 @@ struct kept_count {
 	uint32_t interval;
 	uint64_t begun, ended;
 	struct timing timing; /* of what ended; without a spread */
+	struct exits_parts parts; /* of the same */
 };
 
 /* A thread that was counted in an interval, or changed, at its end. */
@@ -158,7 +160,7 @@ struct cpu_loss {
 struct recorded_long {
 	struct recorded_thread *thread;
 	struct exit_count *exit, *argument; /* argument: NULL: none is known */
-	uint64_t begin, end;
+	uint64_t begin, end; /* with what it waited */
 	uint64_t pc;	     /* 0: not known */
 	uint64_t user, polled_ns, waited; /* within it */
 	int32_t cpu;	     /* where it began; -1: not known */
@@ -224,8 +226,11 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event);
 uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
 			   uint64_t end, uint64_t *ret_unknown);
 
-/* How long a thread waited for a CPU, up to the stream's end. */
-uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
+/* How long the thread has had no CPU now, up to `end`, in the clock's unit. */
+struct exits_off pairing_off(const struct thread_state *state, uint64_t end);
+
+/* Whether the guest has nothing to do while the thread sleeps. */
+bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *state);
 
 /*
  * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
@@ -239,6 +244,15 @@ bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_th
  * interval. Exits stay open.
  */
 void pairing_end(struct pairing *pairing);
+
+/* In units of struct exit_count's durations. */
+static inline uint64_t pairing_duration(const struct pairing *pairing, uint64_t units)
+{
+	return pairing->has_other_unit ? units_in_ns(units, pairing->ns_per_unit) : units;
+}
+
+/* The thread begins to sleep. */
+void pairing_sleep(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 

@@ -14,6 +14,7 @@ struct maker {
 	const struct recording *recording;
 	struct played_rows *rows;
 	struct exit_fields fields; /* for events, only .fields and .source are set */
+	uint32_t waited; /* HOST_WAITED; FIELD_NONE: not known */
 };
 
 /* ---- durations */
@@ -21,6 +22,11 @@ struct maker {
 static uint64_t to_ns(const struct recording *recording, uint64_t units)
 {
 	return units_in_ns(units, recording->ns_per_unit);
+}
+
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
 }
 
 /* A count at the moment, or at the recording's end. False: it was not there yet. */
@@ -36,6 +42,7 @@ static bool count_now(const struct maker *maker, const struct exit_count *count,
 	} else {
 		ret_now->begun = count->begun;
 		ret_now->ended = count->took.count;
+		ret_now->parts = count->parts;
 		timing_of_spread(&count->took, &ret_now->timing);
 	}
 	/* 0: all of them turned out to have another reason. */
@@ -161,7 +168,8 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 void recorded_add_events(struct played_rows *rows, const struct recording *recording,
 			 struct fields *fields, uint32_t source)
 {
-	const struct maker maker = { recording, rows, { .fields = fields, .source = source } };
+	const struct maker maker = { .recording = recording, .rows = rows,
+				     .fields = { .fields = fields, .source = source } };
 	const struct pairing *pairing = &recording->pairing;
 
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
@@ -203,16 +211,32 @@ static uint64_t end_of(const struct recording *recording, const struct recorded_
 									   pairing->last_time;
 }
 
-/* The time from an exit that is still open to the end, in ns, else 0. */
-static uint64_t open_time(const struct recording *recording, const struct recorded_thread *thread,
-			  const struct exit_count *count)
+/* An exit that is still open, up to the end. Zero-initialised: none is. */
+struct open_time {
+	uint64_t ns; /* without waiting */
+	struct exits_parts parts;
+};
+
+static struct open_time open_time(const struct recording *recording,
+				  const struct recorded_thread *thread,
+				  const struct exit_count *count)
 {
 	const struct thread_state *state = table_state(thread);
 	const struct open_span *span = &state->spans[count->key.kind];
+	uint64_t end = end_of(recording, thread);
+	struct exits_off off = pairing_off(state, end);
+	struct open_time open = { .ns = 0 };
 
 	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
-		return 0;
-	return to_ns(recording, elapsed(span->begin, end_of(recording, thread)));
+		return open;
+	open.ns = to_ns(recording, elapsed(state->times.waited - span->waited + off.waited_ns,
+					   elapsed(span->begin, end)));
+	if (count->key.kind >= EXITS_REASONS)
+		return open;
+	open.parts = state->parts[count->key.kind];
+	off = (struct exits_off){ to_ns(recording, off.waited_ns), to_ns(recording, off.slept_ns) };
+	exits_parts_add(&open.parts, &off, pairing_is_idle(&recording->pairing, state));
+	return open;
 }
 
 /*
@@ -250,25 +274,73 @@ static uint32_t reason_field(const struct maker *maker, struct exit_count *count
 	return count->field - 1;
 }
 
-/* Adds a vCPU thread's exits, and sums up their time. */
-static void add_exits(const struct maker *maker, struct key key,
-		      const struct recorded_thread *thread, struct exits_time *time)
+/*
+ * The parts of a count's time. Where the scheduler's events are not recorded, a halt is idle while
+ * KVM does not poll.
+ */
+static struct exits_parts parts_of(const struct maker *maker, const struct exit_count *count,
+				   const struct exits_parts *known, uint64_t ns)
 {
-	for (size_t i = 0; i < thread->counts.nr; i++) {
-		struct exit_count *count = thread->counts.list[i];
-		enum exit_kind kind = (enum exit_kind)count->key.kind;
-		struct kept_count now;
-		uint64_t open_ns;
+	struct exits_parts parts = *known;
 
-		if (kind >= EXITS_FIRST_ARGUMENT || !count_now(maker, count, &now))
+	if (maker->fields.times[TIME_POLL] == FIELD_NONE)
+		parts.polled_ns = 0;
+	if (!pairing_of(maker)->has_switches && count_is_idle(&pairing_of(maker)->meanings, count))
+		parts.idle_ns = less(ns, parts.polled_ns);
+	return parts;
+}
+
+/* The rows of the parts of a reason's time. */
+static void add_parts(struct maker *maker, struct key key, struct exit_count *count,
+		      const struct exits_parts *parts)
+{
+	const uint64_t ns[EXIT_PARTS] = {
+		[EXIT_WAITED] = parts->waited_ns, [EXIT_BLOCKED] = parts->blocked_ns,
+		[EXIT_IDLE] = parts->idle_ns, [EXIT_POLLED] = parts->polled_ns,
+	};
+	uint32_t reason = key.field;
+
+	for (int i = 0; i < EXIT_PARTS; i++) {
+		if (!ns[i] || !has_time(maker))
 			continue;
-		open_ns = open_time(maker->recording, thread, count);
-		time->ns[kind] += now.timing.time_ns + open_ns;
-		if (count_is_idle(&pairing_of(maker)->meanings, count))
-			time->idle_ns[kind] += now.timing.time_ns + open_ns;
-		key.field = reason_field(maker, count);
-		add_count(maker, key, kind, &now, open_ns);
+		if (!count->part_fields[i])
+			count->part_fields[i] =
+				exit_fields_exit_part(&maker->fields,
+						      (enum exit_kind)count->key.kind, reason,
+						      (enum exit_part)i) + 1;
+		key.field = count->part_fields[i] - 1;
+		add_number(maker, key, ns[i]);
 	}
+}
+
+/*
+ * Adds the exits of one reason. Open ones are always in the vCPU's time; for rows see add_count().
+ */
+static void add_reason(struct maker *maker, struct key key, const struct recorded_thread *thread,
+		       struct exit_count *count, struct exits_time *time)
+{
+	enum exit_kind kind = (enum exit_kind)count->key.kind;
+	struct open_time open = open_time(maker->recording, thread, count);
+	struct exits_parts parts, all;
+	struct kept_count now;
+	uint64_t ended_ns, ns;
+
+	if (!count_now(maker, count, &now))
+		return;
+	key.field = reason_field(maker, count);
+	ended_ns = now.timing.time_ns;
+	ns = ended_ns + open.ns;
+	all = now.parts;
+	exits_parts_join(&all, &open.parts);
+	all = parts_of(maker, count, &all, ns);
+	parts = maker->recording->is_moment ? all : parts_of(maker, count, &now.parts, ended_ns);
+	add_count(maker, key, kind, &now, open.ns);
+	add_parts(maker, key, count, &parts);
+	time->ns[kind] += ns;
+	time->idle_ns[kind] += all.idle_ns;
+	time->blocked_ns[kind] += all.blocked_ns;
+	if (kind == EXITS_VMEXIT)
+		time->polled_ns += all.polled_ns;
 }
 
 /* The time since the thread's first exit or entry, without times in which events are missing. */
@@ -289,7 +361,6 @@ static void add_times(const struct maker *maker, struct key key,
 	uint64_t parts[TIME_PARTS];
 
 	exit_fields_split(whole_ns(maker->recording, thread), time, parts);
-	parts[TIME_WAIT] = to_ns(maker->recording, pairing_waited(pairing_of(maker), thread));
 	for (int i = 0; i < TIME_PARTS; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE && (i != TIME_L2 || time->nested_ns))
@@ -297,21 +368,36 @@ static void add_times(const struct maker *maker, struct key key,
 	}
 }
 
-static void add_vcpu(const struct maker *maker, struct key key,
-		     const struct recorded_thread *thread)
+/*
+ * Of a vCPU: its exits, and its time. Without the scheduler's events, what user space has of a halt
+ * is known by the exits to user space, and is no sleep; what follows a failure is.
+ */
+static void add_vcpu(struct maker *maker, struct key key, const struct recorded_thread *thread)
 {
+	const struct pairing *pairing = pairing_of(maker);
 	const struct thread_state *state = table_state(thread);
-	struct exits_time time = { .polled_ns = state->times.polled_ns,
-				   .nested_ns = to_ns(maker->recording, state->times.nested) };
-	uint64_t user, unknown;
+	uint64_t end = end_of(maker->recording, thread), user, unknown;
+	struct exits_time time = {
+		.nested_ns = to_ns(maker->recording, state->times.nested),
+		.waited_ns = to_ns(maker->recording,
+				   state->times.waited + pairing_off(state, end).waited_ns),
+	};
 
-	add_exits(maker, key, thread, &time);
-	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recording, thread),
-				 &unknown);
-	time.halt_user_ns = to_ns(maker->recording, user);
-	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recording, unknown);
+	for (size_t i = 0; i < thread->counts.nr; i++) {
+		if (thread->counts.list[i]->key.kind < EXITS_REASONS)
+			add_reason(maker, key, thread, thread->counts.list[i], &time);
+	}
+	if (!pairing->has_switches) {
+		user = pairing_halt_user(pairing, thread, end, &unknown);
+		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
+						  to_ns(maker->recording, user));
+		time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recording, unknown);
+	}
 	if (state->has_exit && has_time(maker))
 		add_times(maker, key, thread, &time);
+	key.field = maker->waited;
+	if (key.field != FIELD_NONE)
+		add_number(maker, key, time.waited_ns);
 	key.field = maker->fields.cpu;
 	if (state->has_run && thread->cpu >= 0)
 		add_number(maker, key, (uint64_t)thread->cpu);
@@ -355,7 +441,7 @@ static void add_arguments(const struct maker *maker, const struct recorded_threa
 			continue;
 		key.field = argument_field(maker, count);
 		key.vcpu = kind == EXITS_INTERRUPT ? -1 : of.vcpu;
-		add_count(maker, key, kind, &now, open_time(maker->recording, thread, count));
+		add_count(maker, key, kind, &now, open_time(maker->recording, thread, count).ns);
 	}
 }
 
@@ -368,10 +454,10 @@ static unsigned int known_parts(const struct pairing *pairing)
 	unsigned int parts = EXIT_FIELDS_PARTS;
 
 	if (!pairing->has_switches)
-		parts &= ~(1U << TIME_WAIT);
+		parts &= ~EXIT_FIELDS_AWAY;
 	if (!pairing->has_exits[EXITS_USERSPACE] &&
 	    !trace_has_recorded(pairing->trace, arch_userspace_split.event))
-		parts &= ~(1U << TIME_USER);
+		parts &= ~(1U << TIME_USER | 1U << TIME_BLOCK_USER);
 	if (!pairing->has_wakeups || trace_clock_info(pairing->trace)->clock != TRACE_CLOCK_NS)
 		parts &= ~(1U << TIME_POLL);
 	if (pairing->has_nested)
@@ -388,6 +474,8 @@ void recorded_add_exits(struct played_rows *rows, const struct recording *record
 	const struct exit_events events = exit_events_of(pairing);
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+	maker.waited = pairing->has_switches ?
+			       host_fields_add_part(fields, source, HOST_WAITED) : FIELD_NONE;
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		if (table->threads[i]->is_vcpu)
 			add_vcpu(&maker, key_of(recording, table->threads[i]), table->threads[i]);
@@ -452,7 +540,8 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 {
 	const struct recording *recording = maker->recording;
 	struct key key = key_of(recording, exit->thread);
-	uint64_t took_ns = to_ns(recording, elapsed(exit->begin, exit->end));
+	uint64_t took_ns = to_ns(recording, elapsed(exit->waited,
+						    elapsed(exit->begin, exit->end)));
 	struct long_exit row = {
 		.end_ns = to_ns(recording, elapsed(pairing_of(maker)->first_time, exit->end)),
 		.took_ns = took_ns,

@@ -103,10 +103,11 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 		pairing->listener->lost(pairing->listener->state, thread, event);
 		spans_cut_off(pairing, thread, event->time);
 	}
-	state->is_open = 0;
 	state->is_mmio_open = false;
 	state->poll_limit_ns = 0;
-	state->sees_runs = false;
+	if (state->is_open & 1U << EXITS_VMEXIT) /* its time is not known */
+		state->times.waited = state->spans[EXITS_VMEXIT].waited;
+	state->is_open = 0;
 	state->mode = VCPU_UNKNOWN;
 	if (state->waits_since < event->time)
 		state->sched = SCHED_RUNS;
@@ -186,7 +187,45 @@ void pairing_lose(struct pairing *pairing, const struct trace_event *event)
 		lose_threads(pairing, table->of_cpu[i], event);
 }
 
-/* ---- waiting for a CPU */
+/* ---- without a CPU */
+
+struct exits_off pairing_off(const struct thread_state *state, uint64_t end)
+{
+	uint64_t off = elapsed(state->waits_since, end);
+
+	if (state->sched == SCHED_RUNS || state->mode == VCPU_UNKNOWN)
+		return (struct exits_off){ 0, 0 };
+	return state->sched == SCHED_WAITS ? (struct exits_off){ off, 0 } :
+					     (struct exits_off){ 0, off };
+}
+
+/*
+ * A sleep in user space is the VMM's, which may have the vCPU's halts; a sleep in KVM, but not in a
+ * halt, may be for the interrupt that starts the vCPU: no event tells.
+ */
+bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *state)
+{
+	enum exit_kind kind = state->is_open & 1U << EXITS_USERSPACE ? EXITS_USERSPACE :
+								       EXITS_VMEXIT;
+
+	return state->is_open & 1U << kind &&
+	       count_is_idle(&pairing->meanings, state->spans[kind].count);
+}
+
+/* Adds the absence up to now, or the part of it that ends now. */
+static void add_off(const struct pairing *pairing, struct thread_state *state, uint64_t time)
+{
+	struct exits_off off = pairing_off(state, time);
+	bool is_idle = off.slept_ns && pairing_is_idle(pairing, state);
+
+	state->times.waited += off.waited_ns;
+	off.waited_ns = pairing_duration(pairing, off.waited_ns);
+	off.slept_ns = pairing_duration(pairing, off.slept_ns);
+	for (int kind = 0; kind < EXITS_REASONS; kind++) {
+		if (state->is_open & 1U << kind)
+			exits_parts_add(&state->parts[kind], &off, is_idle);
+	}
+}
 
 static void set_sched(struct thread_state *state, enum sched_state sched, uint64_t time)
 {
@@ -195,16 +234,20 @@ static void set_sched(struct thread_state *state, enum sched_state sched, uint64
 }
 
 /* A thread that runs can be woken, too. */
-static void wake(struct recorded_thread *thread, uint64_t time)
+static void wake(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
-	if (table_state(thread)->sched == SCHED_SLEEPS)
-		set_sched(thread->state, SCHED_WAITS, time);
+	if (table_state(thread)->sched != SCHED_SLEEPS)
+		return;
+	add_off(pairing, thread->state, time);
+	set_sched(thread->state, SCHED_WAITS, time);
 }
 
 static void leave_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
 		      uint64_t time)
 {
 	set_sched(table_make_state(thread), sleeps ? SCHED_SLEEPS : SCHED_WAITS, time);
+	if (sleeps)
+		pairing_sleep(pairing, thread, time);
 	if (!thread->prev)
 		table_link(&pairing->table, thread, thread->cpu);
 }
@@ -214,11 +257,9 @@ static void get_cpu(const struct pairing *pairing, struct recorded_thread *threa
 	struct thread_state *state = table_make_state(thread);
 
 	thread->last = time;
-	if (state->sched == SCHED_WAITS) {
-		state->times.waited += elapsed(state->waits_since, time);
-		if (pairing->listener)
-			spans_end(pairing, thread, SPAN_WAIT, time, false);
-	}
+	add_off(pairing, state, time);
+	if (pairing->listener && state->sched == SCHED_WAITS)
+		spans_end(pairing, thread, SPAN_WAIT, time, false);
 	set_sched(state, SCHED_RUNS, time);
 }
 
@@ -256,7 +297,7 @@ void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
 	if (meaning->kind == MEANING_WAKING) {
 		thread = vcpu_thread(pairing, meaning->tid, event);
 		if (thread)
-			wake(thread, event->time);
+			wake(pairing, thread, event->time);
 		return;
 	}
 	pairing->has_switches = true;
@@ -279,12 +320,4 @@ bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_th
 		return state->is_open & 1U << EXITS_USERSPACE;
 	return state->is_open & 1U << EXITS_VMEXIT &&
 	       !count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
-}
-
-uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread)
-{
-	const struct thread_state *state = table_state(thread);
-
-	return state->times.waited + (state->sched == SCHED_WAITS ?
-				      elapsed(state->waits_since, pairing->last_time) : 0);
 }

@@ -4,13 +4,15 @@
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
  * for all further keys when there are too many (addresses in a damaged file). When there are too
- * many threads, further ones are one, "(others)", that is only counted: nothing is paired. Durations are in ns, or in cycles of unknown length; other times
- * are in the clock's unit.
+ * many threads, further ones are one, "(others)", that is only counted: nothing is paired.
+ * Durations are in ns, or in cycles of unknown length; other times are in the clock's unit.
  */
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
 
+#include "arch/away.h"
 #include "core/facts/durations.h"
+#include "core/facts/field.h"
 #include "lib/hash.h"
 #include "trace/exits/meaning.h"
 
@@ -36,9 +38,11 @@ struct exit_count {
 	UT_hash_handle hh;
 	/* For rows.h: its fields in the dictionary, with 1 added; 0: none was asked for yet. */
 	uint32_t child; /* of the event: "kvm_exit(HLT)" */
-	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)" */
+	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)"; and of parts of their time */
+	uint32_t part_fields[EXIT_PARTS];
 	uint64_t begun; /* exits that began; took.count of them ended */
-	struct spread took;
+	struct spread took; /* without waiting */
+	struct exits_parts parts; /* of exits: of the same time, and beside it */
 	struct kept_count *kept; /* see pairing.h */
 	uint32_t nr_kept, at;
 };
@@ -96,6 +100,7 @@ enum sched_state { SCHED_RUNS, SCHED_SLEEPS, SCHED_WAITS };
 /* An exit or access that the next entry ends. */
 struct open_span {
 	uint64_t begin;
+	uint64_t waited; /* thread_times.waited then: what it is more by since is not its time */
 	struct exit_count *count; /* of the thread */
 };
 
@@ -103,15 +108,15 @@ struct open_span {
 struct open_exit {
 	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
 	struct exit_count *argument; /* NULL: none */
-	uint64_t polled_before, waited_before; /* thread_times.polled_ns and waited when it began */
 	int32_t cpu;
 };
 
 /* How long a vCPU's thread was in what. */
 struct thread_times {
 	uint64_t nested; /* in L2 */
-	uint64_t polled_ns; /* in halts, see TIME_POLL */
-	/* In halts, from an exit to user space on: user space's; or maybe halts'. */
+	/*
+	 * In halts, from an exit to user space on: user space's; or, after a failure, the halts'.
+	 */
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* after losses, when the mode was not known */
 	uint64_t waited; /* for a CPU */
@@ -125,14 +130,14 @@ struct thread_state {
 	enum sched_state sched;
 	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
 	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
-	bool sees_runs; /* it is known when KVM_RUN begins */
 	uint16_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
 	uint64_t first; /* the time of the first exit or entry */
 	uint64_t since; /* the time when the thread last left or entered the guest */
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
-	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
+	uint64_t waits_since; /* since when it waits for a CPU, or sleeps */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
 	struct open_span spans[EXITS_KINDS];
+	struct exits_parts parts[EXITS_REASONS]; /* of the open spans of these kinds */
 	struct open_exit exit;
 	struct thread_times times;
 };

@@ -41,8 +41,8 @@ struct trace_file {
 /*
  * The last events of a CPU, in all buffers of a trace.dat. Two buffers that recorded an event have
  * it with the same content, each with the time at which it was written there. On a CPU these times
- * differ by what it takes to write an event, or by an interrupt; on a host that is a guest itself by
- * some ms, for which its vCPU has no CPU. Zero-initialised is empty.
+ * differ by what it takes to write an event, or by an interrupt; on a host that is a guest itself
+ * by some ms, for which its vCPU has no CPU. Zero-initialised is empty.
  */
 struct repeats {
 	struct {

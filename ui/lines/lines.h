@@ -65,6 +65,7 @@ struct lines_recording {
 	const struct pairing *pairing; /* the numbers of events and of losses */
 	enum time_unit unit;	    /* cycles: their length is not known */
 	bool has_time, has_exits;   /* exits have durations; the view shows exits */
+	bool has_waits; /* the times in the view include waiting, of which the view says nothing */
 	double ns_per_unit;	    /* of the times of losses; 0: not known */
 	uint64_t span;		    /* from the first event to the last, in ns, cycles or counts */
 	size_t nr_guests, nr_vcpus;

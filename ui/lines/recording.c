@@ -62,8 +62,9 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 	const struct cell *count = lines_cell(view, &view->total, COL_TOTAL);
 	const struct cell *rate = lines_cell(view, &view->total, COL_RATE);
 	const struct cell *time = lines_cell(view, &view->total, COL_TIME_SHARE);
-	const struct cell *halt = lines_cell(view, &view->total, COL_HALT_SHARE);
+	const struct cell *idle = lines_cell(view, &view->total, COL_IDLE_SHARE);
 	const struct cell *poll = lines_cell(view, &view->total, COL_POLL_SHARE);
+	const struct cell *wait = lines_cell(view, &view->total, COL_WAIT_SHARE);
 
 	if (count->type != CELL_COUNT)
 		return;
@@ -72,10 +73,12 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 		fprintf(out, ", %.1f/s", rate->number);
 	if (time->type == CELL_PERCENT)
 		fprintf(out, ": %.1f %% of the vCPUs' time", time->number);
-	if (time->type == CELL_PERCENT && halt->type == CELL_PERCENT)
-		fprintf(out, ", and halted %.1f %%", halt->number);
 	if (time->type == CELL_PERCENT && poll->type == CELL_PERCENT)
 		fprintf(out, ", of which KVM polled %.1f", poll->number);
+	if (time->type == CELL_PERCENT && wait->type == CELL_PERCENT)
+		fprintf(out, "; waited for a CPU %.1f %%", wait->number);
+	if (time->type == CELL_PERCENT && idle->type == CELL_PERCENT)
+		fprintf(out, "; idle %.1f %%", idle->number);
 	fputc('\n', out);
 }
 
@@ -128,6 +131,11 @@ static void print_counted(const struct lines_recording *about, FILE *out)
 	fputs(".\n", out);
 }
 
+static void print_waits(FILE *out)
+{
+	fputs("Times include waiting for a CPU: the scheduler's events are not recorded.\n", out);
+}
+
 static void print_unfinished(const struct lines_recording *about, FILE *out)
 {
 	uint64_t nr = about->nr_unfinished;
@@ -147,6 +155,10 @@ void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *ou
 		fprintf(out, "%d: ", nr);
 		print_unfinished(about, out);
 	}
+	if (about->has_waits) {
+		fprintf(out, "%d: ", nr);
+		print_waits(out);
+	}
 	if (about->pairing->nr_counted) {
 		fprintf(out, "%d: ", nr);
 		print_counted(about, out);
@@ -155,7 +167,8 @@ void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *ou
 
 bool lines_recording_has_lacks(const struct lines_recording *about)
 {
-	return about->pairing->nr_losses || about->nr_unfinished || about->pairing->nr_counted;
+	return about->pairing->nr_losses || about->nr_unfinished || about->has_waits ||
+	       about->pairing->nr_counted;
 }
 
 void lines_recording_notes(const struct lines_recording *about, FILE *out)
@@ -167,6 +180,8 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 		      "The recording's clock only counts events: no durations. Record with another "
 		      "clock.\n" :
 		      "No events of entering the guest are recorded: no durations.\n", out);
+	if (about->has_waits)
+		print_waits(out);
 	if (about->pairing->nr_counted)
 		print_counted(about, out);
 	print_losses(about, out);

@@ -386,9 +386,11 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 		enum time_part part;
 		const char *mode;
 	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
-		      { TIME_POLL, "poll" } };
+		      { TIME_POLL, "poll" }, { TIME_IDLE, "idle" }, { TIME_BLOCK, "block" } };
 	const struct owner *vcpu = &guest->vcpus[at];
 	const struct part_sum *throttled = &vcpu->host[HOST_THROTTLED];
+	const struct part_sum *wait = vcpu->time[TIME_WAIT].nr ? &vcpu->time[TIME_WAIT] :
+								 &vcpu->host[HOST_WAITED];
 	struct vcpu_shown *shown = vcpu_shown_of(guest->named, vcpu->key.vcpu, at);
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -396,13 +398,9 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 			write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, modes[i].mode,
 				   vcpu->time[modes[i].part].total);
 	}
-	if (vcpu->time[TIME_HALT].nr)
-		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "sleep",
-			   vcpu_never_back(vcpu->time[TIME_HALT].total, vcpu->time[TIME_POLL].total,
-					   &shown->sleep_ns));
-	if (vcpu->time[TIME_WAIT].nr)
+	if (wait->nr)
 		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "wait",
-			   vcpu_never_back(vcpu->time[TIME_WAIT].total, throttled->total,
+			   vcpu_never_back(wait->total, throttled->total,
 					   &shown->wait_ns));
 	if (throttled->nr)
 		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "throttled",

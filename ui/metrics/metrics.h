@@ -102,7 +102,7 @@ size_t metrics_dropped(const struct metrics *metrics);
 /* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {
 	int32_t index;
-	uint64_t sleep_ns, wait_ns;
+	uint64_t wait_ns;
 	bool has_interrupts;
 	uint64_t interrupt_ns[3]; /* waking, waiting, entering */
 };

@@ -89,8 +89,8 @@ void hist_paint(const struct area *area, const uint64_t *hist)
 
 const char *split_sign(enum split_part part, bool is_utf8)
 {
-	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "▚", "░" };
-	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "~", "." };
+	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "▚", "╳", "◦", "░" };
+	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "~", "x", "o", "." };
 
 	return is_utf8 ? utf8[part] : ascii[part];
 }
@@ -102,7 +102,9 @@ enum style split_style(enum split_part part)
 		[SPLIT_KVM] = STYLE_KVM,
 		[SPLIT_USER] = STYLE_USER,
 		[SPLIT_POLL] = STYLE_POLL,
-		[SPLIT_HALT] = STYLE_HALT,
+		[SPLIT_BLOCK] = STYLE_BLOCK,
+		[SPLIT_WAIT] = STYLE_WAIT,
+		[SPLIT_IDLE] = STYLE_IDLE,
 	};
 
 	return styles[part];

@@ -24,7 +24,9 @@ enum style {
 	STYLE_KVM,
 	STYLE_USER,
 	STYLE_POLL,
-	STYLE_HALT,
+	STYLE_BLOCK,
+	STYLE_WAIT,
+	STYLE_IDLE,
 	STYLE_WARN, /* a high share of time that the guest lost */
 	STYLE_NOTICE,
 	STYLE_ALERT,

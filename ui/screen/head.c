@@ -136,9 +136,9 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
 }
 
 /*
- * Where the vCPUs' time went: "guest 71% kvm 9% user 3% poll 5% sleep 12%". If the time of polling
- * is not known, "halt 17%" replaces the last two. A narrow screen has no "sleep", which is the
- * rest.
+ * Where the vCPUs' time went: "guest 71% kvm 9% user 3% wait 5% idle 12%". Polling and blocked time
+ * are there if there is any. A narrow screen has no "idle", which is the rest, and leaves the room
+ * of a percent or two to the hottest exit.
  */
 struct parts {
 	bool has_signs; /* of the pictures in the column Time split: "█ guest 71%  " */
@@ -150,27 +150,30 @@ static void format_parts(const struct exits_summary *summary, int cols, struct p
 {
 	const struct part_sum *time = summary->all.time;
 	const double whole = (double)time[TIME_WHOLE].delta / 100;
-	const char *sleep = cols >= COLS_SIGNS ? "sleep" : NULL;
+	const double least = cols >= COLS_SIGNS ? 0.5 : 2;
 	const struct {
 		const char *name;
-		uint64_t ns;
+		enum time_part part;
+		bool is_rare; /* shown where there is any */
 	} parts[SPLIT_PARTS] = {
-		[SPLIT_GUEST] = { "guest", time[TIME_GUEST].delta },
-		[SPLIT_KVM] = { time[TIME_USER].nr ? "kvm" : "kvm+user", time[TIME_KVM].delta },
-		[SPLIT_USER] = { time[TIME_USER].nr ? "user" : NULL, time[TIME_USER].delta },
-		[SPLIT_POLL] = { time[TIME_POLL].nr ? "poll" : NULL, time[TIME_POLL].delta },
-		[SPLIT_HALT] = { time[TIME_POLL].nr ? sleep : "halt",
-				 owner_slept_ns(&summary->all) },
+		[SPLIT_GUEST] = { "guest", TIME_GUEST, false },
+		[SPLIT_KVM] = { time[TIME_USER].nr ? "kvm" : "kvm+user", TIME_KVM, false },
+		[SPLIT_USER] = { "user", TIME_USER, false },
+		[SPLIT_POLL] = { "poll", TIME_POLL, true },
+		[SPLIT_BLOCK] = { "block", TIME_BLOCK, true },
+		[SPLIT_WAIT] = { "wait", TIME_WAIT, false },
+		[SPLIT_IDLE] = { cols >= COLS_SIGNS ? "idle" : NULL, TIME_IDLE, false },
 	};
 
 	*ret_parts = (struct parts){ .has_signs = cols >= COLS_SIGNS };
 	for (int i = 0; time[TIME_GUEST].nr_rates && whole > 0 && i < SPLIT_PARTS; i++) {
+		const struct part_sum *part = &time[parts[i].part];
+		double percent = (double)part->delta / whole;
 		char *text = ret_parts->texts[i];
 
-		if (!parts[i].name)
+		if (!parts[i].name || !part->nr || (parts[i].is_rare && percent < least))
 			continue;
-		snprintf(text, sizeof(ret_parts->texts[i]), "%s %.0f%%", parts[i].name,
-			 (double)parts[i].ns / whole);
+		snprintf(text, sizeof(ret_parts->texts[i]), "%s %.0f%%", parts[i].name, percent);
 		/* With a sign and a blank before it, and a second blank after it. */
 		ret_parts->width += (int)strlen(text) + (ret_parts->width > 0) +
 				    (ret_parts->has_signs ? 2 + (ret_parts->width > 0) : 0);

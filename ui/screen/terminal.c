@@ -53,7 +53,8 @@ static const struct {
 	{ STYLE_THEN, COLOR_YELLOW },
 	{ STYLE_GUEST, COLOR_GREEN }, { STYLE_KVM, COLOR_MAGENTA },
 	{ STYLE_USER, COLOR_BLUE },   { STYLE_WARN, COLOR_YELLOW },
-	{ STYLE_POLL, COLOR_RED },
+	{ STYLE_POLL, COLOR_RED },    { STYLE_BLOCK, COLOR_CYAN },
+	{ STYLE_WAIT, COLOR_YELLOW },
 };
 
 /*
@@ -118,7 +119,7 @@ static void init_styles(struct terminal *terminal, bool has_colours)
 	attrs[STYLE_THEN] = A_BOLD | A_REVERSE;
 	attrs[STYLE_ALERT] = A_BOLD;
 	attrs[STYLE_WARN] = A_BOLD;
-	attrs[STYLE_HALT] = A_DIM;
+	attrs[STYLE_IDLE] = A_DIM;
 	if (has_colours)
 		init_colours(terminal);
 }

@@ -143,7 +143,6 @@ static void follow_now(struct tui *tui)
 	struct worst *worst = &tui->worst;
 	uint64_t tick = tui->facts.stats->tick;
 	bool had_waits = findings_has_waits(&worst->followed);
-	bool had_exits = findings_have_exits(&worst->followed);
 
 	if (worst->guest != tui->query->guest) {
 		findings_narrow(&worst->followed, tui->query->guest);
@@ -155,8 +154,7 @@ static void follow_now(struct tui *tui)
 	worst->tick = tick;
 	find(tui);
 	findings_follow(&worst->followed, &worst->findings);
-	if (findings_has_waits(&worst->followed) != had_waits ||
-	    findings_have_exits(&worst->followed) != had_exits)
+	if (findings_has_waits(&worst->followed) != had_waits)
 		tui_ask_now(tui);
 }
 

@@ -22,8 +22,9 @@ static const struct {
 	/* The ids, which JSON and CSV have. */
 	{ "total", "total" }, { "rate", "rate" }, { "total_percent", "total_percent" },
 	{ "time_ns", "time_ns" },
-	{ "time_percent", "time_percent" }, { "halt_percent", "halt_percent" },
-	{ "poll_percent", "poll_percent" }, { "sleep_percent", "sleep_percent" },
+	{ "time_percent", "time_percent" }, { "cpu_percent", "cpu_percent" },
+	{ "poll_percent", "poll_percent" }, { "block_percent", "block_percent" },
+	{ "wait_percent", "wait_percent" }, { "idle_percent", "idle_percent" },
 	{ "min_ns", "min_ns" }, { "avg_ns", "avg_ns" }, { "stddev_ns", "stddev_ns" },
 	{ "p50_ns", "p50_ns" }, { "p99_ns", "p99_ns" }, { "max_ns", "max_ns" },
 	{ "reason", "reason" }, { "guest", "guest" }, { "pid", "pid" }, { "vcpu", "vcpu" },

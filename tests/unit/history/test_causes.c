@@ -10,7 +10,8 @@ enum { TIME, WAIT, NR_FIELDS };
 
 static const struct field specs[] = {
 	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
+	[WAIT] = { .name = "thread(waited)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_WAITED },
 };
 
 static uint64_t time_ns, waited_ns; /* of the vCPU, so far */

@@ -174,7 +174,7 @@ static void a_parent_knows_that_it_has_children(void **state)
 	fields_free(fields);
 }
 
-/* Waiting and polling are within other parts. */
+/* What L2 ran is of the guest, and what blocked the VMM is of all that blocked. */
 static void which_rows_add_up_to_their_parent(void **state)
 {
 	static const struct {
@@ -184,8 +184,11 @@ static void which_rows_add_up_to_their_parent(void **state)
 	} cases[] = {
 		{ USE_EXIT, 0, true },		{ USE_EVENT, 0, false },
 		{ USE_ARGUMENT, 0, false },	{ USE_TIME, TIME_GUEST, true },
-		{ USE_TIME, TIME_HALT, true },	{ USE_TIME, TIME_WAIT, false },
-		{ USE_TIME, TIME_POLL, false }, { USE_TIME, TIME_L2, false },
+		{ USE_TIME, TIME_KVM, true },	{ USE_TIME, TIME_USER, true },
+		{ USE_TIME, TIME_POLL, true },	{ USE_TIME, TIME_IDLE, true },
+		{ USE_TIME, TIME_BLOCK, true }, { USE_TIME, TIME_WAIT, true },
+		{ USE_TIME, TIME_L2, false },	{ USE_TIME, TIME_BLOCK_USER, false },
+		{ USE_EXIT_PART, EXIT_IDLE, false },
 	};
 	struct fields *fields = fields_new();
 	uint32_t parent = add(fields, "parent", FIELD_NONE, NULL), id;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "lib/array.h"
 #include "lib/file.h"
 #include "core/monitor.h"
@@ -48,7 +50,8 @@ struct cause {
 	const char *argument;
 	uint32_t user_code; /* KVM_EXIT_IO ...; 0: no user space */
 	const char *user;
-	uint32_t polled_ns; /* of each */
+	int user_errno;
+	uint32_t polled_ns, slept_ns; /* of each; in the VMM, if it has the exit */
 	/* or a number of the field, with nr and ns 0. */
 	uint64_t number;
 	const char *event; /* of it, in a recording; NULL: of the field's name */
@@ -60,12 +63,20 @@ struct cause {
 #define IO REASON(0x7b, "io")
 #define MSR REASON(0x7c, "msr")
 #define NPF REASON(0x400, "npf")
+#define INTERRUPT REASON(0x60, "interrupt")
+#define SIGNAL .user_code = 10, .user_errno = -EINTR, .user = "INTR"
 #define USER_IO .user_code = 2, .user = "IO"
 
 static const struct cause causes[] = {
-	{ "cpu_wait", PROVIDER_EXITS, "time(wait)", .number = 110000000 },
+	{ "cpu_wait", PROVIDER_HOST, "thread(waited)", .number = 110000000 },
 	{ "throttled", PROVIDER_HOST, "thread(throttled)", .number = 60000000,
 	  .is_live_only = true },
+	{ "paused", PROVIDER_EXITS, "userspace(INTR)", 1, 970000000, INTERRUPT, SIGNAL,
+	  .slept_ns = 960000000 },
+	{ "blocked_in_kvm", PROVIDER_EXITS, "vmexit(npf)", 100, 1000000, NPF, .slept_ns = 600000 },
+	{ "blocked_in_vmm", PROVIDER_EXITS, "userspace(IO)", 100, 1000000, IO, USER_IO,
+	  .slept_ns = 600000 },
+	{ "signals", PROVIDER_EXITS, "userspace(INTR)", 600, 100000, INTERRUPT, SIGNAL },
 	{ "migrations", PROVIDER_HOST, "thread(migrations)", .number = 201,
 	  .is_live_only = true },
 	{ "remote_memory", PROVIDER_HOST, "thread(remote)", .number = 610,
@@ -120,11 +131,6 @@ static const struct cause causes[] = {
 	{ "cpuid", PROVIDER_EXITS, "vmexit(cpuid)", 6000, 10000, REASON(0x72, "cpuid"),
 	  .about = { ID_CPUID, { 1 } },
 	  .argument = "cpuid(cpuid 0x1 version, features)" },
-	/* Stacks are sampled live: tests/cli/where.t, tests/hosts. */
-	{ "security_module", PROVIDER_EXITS, NULL, .is_live_only = true },
-	{ "emulated", PROVIDER_EXITS, NULL, .is_live_only = true },
-	{ "vmm_lock", PROVIDER_EXITS, NULL, .is_live_only = true },
-	{ "guest_function", PROVIDER_EXITS, NULL, .is_live_only = true },
 };
 
 /* A harmless exit of each second: exits and their arguments are counted. */
@@ -237,6 +243,17 @@ static void put_timed(FILE *file, const char *kind, const char *reason, const st
 		(unsigned long long)nr);
 }
 
+static void put_sleep(FILE *file, const struct cause *of, bool is_end)
+{
+	unsigned long long ns = is_end ? (uint64_t)of->nr * of->slept_ns : 0;
+
+	fprintf(file, "time(block) %llu\ntime(block_user) %llu\n", ns, of->user ? ns : 0);
+	if (of->slept_ns)
+		fprintf(file, "vmexit_blocked(%s) %llu\n", of->reason, ns);
+	if (of->slept_ns && of->user)
+		fprintf(file, "userspace_blocked(%s) %llu\n", of->user, ns);
+}
+
 static void put_exits(FILE *file, const struct cause *of, bool is_end)
 {
 	put_timed(file, "vmexit", of->reason, of, is_end);
@@ -258,6 +275,7 @@ static void put_number(FILE *file, const struct cause *of, unsigned int provider
 static void capture(const struct cause *of)
 {
 	uint64_t outside_ns = (uint64_t)of->nr * of->ns + harmless.ns;
+	uint64_t other_ns = (uint64_t)of->nr * (of->slept_ns + of->polled_ns);
 	FILE *exits = create("/kvmtop/exits"), *host = create("/kvmtop/host");
 	FILE *counters = create("/kvmtop/counters");
 
@@ -270,9 +288,10 @@ static void capture(const struct cause *of)
 		fputs("cpu 0\n", exits);
 		put_exits(exits, &harmless, end);
 		put_exits(exits, of, end);
+		put_sleep(exits, of, end);
 		fprintf(exits, "time(guest) %llu\ntime(kvm) %llu\n",
 			(unsigned long long)(end ? SECOND - outside_ns : 0),
-			(unsigned long long)(end ? outside_ns : 0));
+			(unsigned long long)(end ? outside_ns - other_ns : 0));
 		fprintf(exits, "time(poll) %llu\n",
 			(unsigned long long)(end ? (uint64_t)of->nr * of->polled_ns : 0));
 		put_number(exits, of, PROVIDER_EXITS, end);
@@ -384,6 +403,29 @@ static void add_about(struct maker *maker, const struct about *about)
 	add(maker);
 }
 
+/* from: asleep, with state 1. */
+static void add_switch(struct maker *maker, uint32_t from, uint32_t to, uint32_t state)
+{
+	put_common(&maker->event, ID_SWITCH, from);
+	put_u64(&maker->event, from);
+	put_u64(&maker->event, state);
+	put_u64(&maker->event, to);
+	add(maker);
+}
+
+static void add_sleep(struct maker *maker, uint32_t ns)
+{
+	if (!ns)
+		return;
+	add_switch(maker, TID, 5, 1);
+	maker->now += ns;
+	put_common(&maker->event, ID_WAKING, 5);
+	put_u32(&maker->event, TID);
+	put_u32(&maker->event, 0);
+	add(maker);
+	add_switch(maker, 5, TID, 0);
+}
+
 static void add_exit(struct maker *maker, const struct cause *of)
 {
 	const uint64_t end = maker->now + of->ns;
@@ -393,7 +435,9 @@ static void add_exit(struct maker *maker, const struct cause *of)
 	if (of->about.id)
 		add_about(maker, &of->about);
 	if (of->user_code)
-		add_about(maker, &(struct about){ ID_USER, { of->user_code } });
+		add_about(maker, &(struct about){ ID_USER,
+						  { of->user_code, (uint32_t)of->user_errno } });
+	add_sleep(maker, of->slept_ns);
 	if (of->polled_ns) {
 		maker->now += of->polled_ns;
 		put_common(&maker->event, ID_WAKEUP, TID);
@@ -406,22 +450,13 @@ static void add_exit(struct maker *maker, const struct cause *of)
 	add(maker);
 }
 
-static void add_switch(struct maker *maker, uint32_t from, uint32_t to)
-{
-	put_common(&maker->event, ID_SWITCH, from);
-	put_u64(&maker->event, from);
-	put_u64(&maker->event, 0); /* it could run on */
-	put_u64(&maker->event, to);
-	add(maker);
-}
-
 /* A number of the field: a wait, or so many events. */
 static void add_number(struct maker *maker, const struct cause *of)
 {
-	if (of->provider == PROVIDER_EXITS && !of->event) {
-		add_switch(maker, TID, 5);
+	if (of->field && strcmp(of->field, "thread(waited)") == 0) {
+		add_switch(maker, TID, 5, 0);
 		maker->now += of->number;
-		add_switch(maker, 5, TID);
+		add_switch(maker, 5, TID, 0);
 		return;
 	}
 	for (uint64_t i = 0; i < of->number; i++) {

@@ -164,7 +164,7 @@ static void what_is_looked_at_stays_when_its_guest_ends(void **state)
 	world->query.guest = 3;
 	guests_that_ended(world);
 	set_view(world, &view_guests);
-	assert_string_equal(picture(world, "guest pid total rate halt_percent"),
+	assert_string_equal(picture(world, "guest pid total rate idle_percent"),
 			    "qemu 600 800 0/s -\nTotal - 800 0/s -\n");
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu tid total rate guest_percent"),

@@ -57,8 +57,8 @@ static void newest_first(void **state)
 			    "12:00:00.900000 10000000ns - - MSR_WRITE - db1 4000 0 3 - "
 			    "1763812800900000000\n"
 			    "- - - - - - - - - - - -\n");
-	assert_string_equal(picture(world, "poll_percent wait_percent"),
-			    "10.0% 5.0%\n- -\n- 0.0%\n- -\n");
+	assert_string_equal(picture(world, "poll_percent wait_ns"),
+			    "10.0% 2000000ns\n- -\n- 0ns\n- -\n");
 	world->query.is_latest = true;
 	assert_string_equal(order(world), "12:00:02.500000");
 	take(world);

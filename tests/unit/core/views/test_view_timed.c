@@ -27,20 +27,21 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 	set_view(world, &view_guests);
 	usual(world);
 	assert_string_equal(picture(world, "guest total delta rate guest_percent kvm_percent "
-					   "user_percent halt_percent wait_percent"),
-			    "db1 960 480 480/s 40.0% 11.0% 9.0% 40.0% 2.0%\n"
-			    "web1 320 160 160/s 40.0% 11.0% 9.0% 40.0% 2.0%\n"
-			    "Total 1280 640 640/s 40.0% 11.0% 9.0% 40.0% 2.0%\n");
+					   "user_percent idle_percent block_percent "
+					   "wait_percent"),
+			    "db1 960 480 480/s 38.0% 13.0% 7.0% 38.0% 2.0% 2.0%\n"
+			    "web1 320 160 160/s 38.0% 13.0% 7.0% 38.0% 2.0% 2.0%\n"
+			    "Total 1280 640 640/s 38.0% 13.0% 7.0% 38.0% 2.0% 2.0%\n");
 	assert_string_equal(picture(world, "guest split vcpu_ns top top_percent"),
-			    "db1 0.40 0.11 0.09 0.00 0.40 3000000000ns MSR_WRITE 16.7%\n"
-			    "web1 0.40 0.11 0.09 0.00 0.40 1000000000ns MSR_WRITE 16.7%\n"
+			    "db1 0.38 0.13 0.07 0.00 0.02 0.02 0.38 3000000000ns MSR_WRITE 10.0%\n"
+			    "web1 0.38 0.13 0.07 0.00 0.02 0.02 0.38 1000000000ns MSR_WRITE 10.0%\n"
 			    "Total - - - -\n");
 	assert_string_equal(world->view.rate_title, "Exits/s");
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
 				 !is_empty(world, i) && i != at(world, COL_IN_L2) &&
 					 i != at(world, COL_IN_POLL) &&
-					 i != at(world, COL_IN_SLEEP));
+					 i != at(world, COL_BLOCK_USER));
 }
 
 /* Of a read the argument is known when it ends, and then it has all of its time. */
@@ -108,8 +109,8 @@ static void a_filter_without_events_by_guest_counts_exits(void **state)
 	assert_null(world->view.rate_title);
 }
 
-/* What is polled of halts, in ms of each second; without it halts are one. */
-static void poll(struct world *world, uint64_t ms)
+/* So much is polled in the halts of guest 1, in ms of each second. */
+static void poll(struct world *world, uint32_t ms)
 {
 	static const struct field spec = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
 					   .part = TIME_POLL };
@@ -117,9 +118,9 @@ static void poll(struct world *world, uint64_t ms)
 
 	id = fields_add(world->fields, &spec);
 	for (uint32_t second = 1; second <= 2; second++) {
-		usual_vcpu(world, 1, 0, 2 * second);
+		polling_vcpu(world, 1, 0, 2 * second, ms);
 		live(world, 1, 0, id, 2 * ms * second);
-		usual_vcpu(world, 1, 1, second);
+		polling_vcpu(world, 1, 1, second, ms);
 		live(world, 1, 1, id, ms * second);
 		usual_vcpu(world, 2, 0, second);
 		live(world, 2, 0, id, 0);
@@ -133,18 +134,16 @@ static void polls_are_a_cost(void **state)
 
 	set_view(world, &view_guests);
 	poll(world, 300);
-	assert_string_equal(picture(world, "guest halt_percent poll_percent sleep_percent top "
-					   "top_percent split"),
-			    "db1 40.0% 30.0% 10.0% HLT 33.3% 0.40 0.11 0.09 0.30 0.10\n"
-			    "web1 40.0% 0.0% 40.0% MSR_WRITE 16.7% 0.40 0.11 0.09 0.00 0.40\n"
-			    "Total 40.0% 22.5% 17.5% - - -\n");
-	assert_false(view_has_column(&world->view, at(world, COL_IN_HALT)));
+	assert_string_equal(picture(world, "guest poll_percent idle_percent top top_percent "
+					   "split"),
+			    "db1 30.0% 8.0% HLT 32.0% 0.38 0.13 0.07 0.30 0.02 0.02 0.08\n"
+			    "web1 0.0% 38.0% MSR_WRITE 10.0% 0.38 0.13 0.07 0.00 0.02 0.02 0.38\n"
+			    "Total 22.5% 15.5% - - -\n");
 	assert_true(view_has_column(&world->view, at(world, COL_IN_POLL)));
-	assert_true(view_has_column(&world->view, at(world, COL_IN_SLEEP)));
 	set_view(world, &view_vcpus);
-	assert_string_equal(picture(world, "guest vcpu poll_percent sleep_percent top"),
-			    "db1 0 30.0% 10.0% HLT\ndb1 1 30.0% 10.0% HLT\n"
-			    "web1 0 0.0% 40.0% MSR_WRITE\nTotal - 22.5% 17.5% -\n");
+	assert_string_equal(picture(world, "guest vcpu poll_percent idle_percent top"),
+			    "db1 0 30.0% 8.0% HLT\ndb1 1 30.0% 8.0% HLT\n"
+			    "web1 0 0.0% 38.0% MSR_WRITE\nTotal - 22.5% 15.5% -\n");
 }
 
 /* The row of halts ranks by what was polled, in columns of durations still last. */
@@ -155,9 +154,12 @@ static void polls_rank_among_exits(void **state)
 
 	set_view(world, &view_exits);
 	poll(world, 300);
-	assert_string_equal(picture(world, "reason time_percent poll_percent"),
-			    "HLT 22.5% 22.5%\nMSR_WRITE 10.0% -\nIO 10.0% -\n"
-			    "Total 42.5% 22.5%\n");
+	assert_string_equal(picture(world, "reason time_percent cpu_percent poll_percent "
+					   "block_percent wait_percent idle_percent"),
+			    "HLT 24.5% 24.5% 22.5% 0.0% 0.0% 15.5%\n"
+			    "MSR_WRITE 10.0% 10.0% 0.0% 0.0% 1.5% 0.0%\n"
+			    "IO 10.0% 8.0% 0.0% 2.0% 0.5% 0.0%\n"
+			    "Total 44.5% 42.5% 22.5% 2.0% 2.0% 15.5%\n");
 	world->query.sort = (size_t)view_column_by_id(&view_exits, "max_ns");
 	assert_string_equal(picture(world, "reason"), "IO\nMSR_WRITE\nHLT\nTotal\n");
 	set_filter(world, "MSR");
@@ -177,11 +179,12 @@ static void totals_with_polls(void **state)
 	world->query.groups = GROUP_REASON;
 	poll(world, 300);
 	assert_string_equal(picture(world, "reason time_percent poll_percent"),
-			    "MSR_WRITE 10.0% -\nHLT 22.5% 22.5%\nIO 10.0% -\n- 42.5% 22.5%\n");
+			    "MSR_WRITE 10.0% 0.0%\nHLT 24.5% 22.5%\nIO 10.0% 0.0%\n"
+			    "- 44.5% 22.5%\n");
 	world->query.groups = GROUP_GUEST;
-	assert_string_equal(picture(world, "guest time_percent poll_percent sleep_percent"),
-			    "db1 50.0% 30.0% 10.0%\nweb1 20.0% 0.0% 40.0%\n"
-			    "- 42.5% 22.5% 17.5%\n");
+	assert_string_equal(picture(world, "guest time_percent poll_percent idle_percent"),
+			    "db1 52.0% 30.0% 8.0%\nweb1 22.0% 0.0% 38.0%\n"
+			    "- 44.5% 22.5% 15.5%\n");
 	world->query.event = EXITS_USERSPACE;
 	assert_string_equal(picture(world, "guest time_percent"),
 			    "db1 9.0%\nweb1 9.0%\n- 9.0%\n");
@@ -231,11 +234,11 @@ static void vcpus_one_by_one(void **state)
 	set_view(world, &view_vcpus);
 	usual(world);
 	assert_string_equal(picture(world, "guest vcpu tid total total_percent rate "
-					   "halt_percent top"),
-			    "db1 0 4001 640 50.0% 320/s 40.0% MSR_WRITE\n"
-			    "db1 1 4002 320 25.0% 160/s 40.0% MSR_WRITE\n"
-			    "web1 0 5001 320 25.0% 160/s 40.0% MSR_WRITE\n"
-			    "Total - - 1280 - 640/s 40.0% -\n");
+					   "idle_percent top"),
+			    "db1 0 4001 640 50.0% 320/s 38.0% MSR_WRITE\n"
+			    "db1 1 4002 320 25.0% 160/s 38.0% MSR_WRITE\n"
+			    "web1 0 5001 320 25.0% 160/s 38.0% MSR_WRITE\n"
+			    "Total - - 1280 - 640/s 38.0% -\n");
 	assert_int_equal(world->view.rows[0].guest, 1);
 	assert_int_equal(world->view.rows[0].vcpu, 0);
 	world->query.guest = 1;
@@ -283,7 +286,7 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 		assert_int_equal(view_has_column(&world->view, i),
 				 !is_empty(world, i) && i != at(world, COL_IN_L2) &&
 					 i != at(world, COL_IN_POLL) &&
-					 i != at(world, COL_IN_SLEEP));
+					 i != at(world, COL_BLOCK_USER));
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */
@@ -363,12 +366,12 @@ static void vcpus_by_one_reason(void **state)
 	usual(world);
 	world->query.has_reason = true;
 	world->query.reason = IO;
-	assert_string_equal(picture(world, "guest vcpu delta halt_percent top"),
-			    "db1 0 20 40.0% IO\ndb1 1 10 40.0% IO\nweb1 0 10 40.0% IO\n"
-			    "Total - 40 40.0% -\n");
+	assert_string_equal(picture(world, "guest vcpu delta idle_percent top"),
+			    "db1 0 20 38.0% IO\ndb1 1 10 38.0% IO\nweb1 0 10 38.0% IO\n"
+			    "Total - 40 38.0% -\n");
 	world->query.reason = HLT;
 	assert_string_equal(picture(world, "guest vcpu delta top"),
-			    "db1 0 100 -\ndb1 1 50 -\nweb1 0 50 -\nTotal - 200 -\n");
+			    "db1 0 100 HLT\ndb1 1 50 HLT\nweb1 0 50 HLT\nTotal - 200 -\n");
 }
 
 /* ---- exits */
@@ -379,20 +382,20 @@ static void exits_by_what_they_cost(void **state)
 
 	set_view(world, &view_exits);
 	usual(world);
-	/* 400 MSRs of 1 ms in 4 s of the vCPUs' time; halts are no cost. */
+	/* 400 MSRs of 1 ms in 4 s of the vCPUs' time; of halts KVM's work is a cost. */
 	assert_string_equal(picture(world, "reason rate total_percent time_percent avg_ns p50_ns "
 					   "p99_ns max_ns hist"),
 			    "MSR_WRITE 400/s 62.5% 10.0% 1000000ns 762144ns 995243ns 1000000ns "
 			    "hist of 400\n"
 			    "IO 40/s 6.2% 10.0% 10000000ns 9194304ns 9983886ns 10000000ns "
 			    "hist of 40\n"
-			    "HLT 200/s 31.2% halt 8000000ns 6097152ns 7961943ns 8000000ns "
+			    "HLT 200/s 31.2% 2.0% 8000000ns 6097152ns 7961943ns 8000000ns "
 			    "hist of 200\n"
-			    "Total 640/s - 20.0% - - - - -\n");
+			    "Total 640/s - 22.0% - - - - -\n");
 	assert_true(world->view.rows[2].is_idle);
 	assert_null(world->view.note);
 	world->query.reverse = true;
-	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nIO\nHLT\nTotal\n");
+	assert_string_equal(picture(world, "reason"), "HLT\nMSR_WRITE\nIO\nTotal\n");
 	world->query.sort = (size_t)view_column_by_id(&view_exits, "avg_ns");
 	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nIO\nHLT\nTotal\n");
 	world->query.reverse = false;
@@ -413,7 +416,7 @@ static void exits_of_one_vcpu(void **state)
 	world->query.vcpu = 1;
 	assert_string_equal(picture(world, "reason delta time_ns time_percent"),
 			    "MSR_WRITE 100 100000000ns 10.0%\nIO 10 100000000ns 10.0%\n"
-			    "HLT 50 400000000ns halt\nTotal 160 - 20.0%\n");
+			    "HLT 50 400000000ns 2.0%\nTotal 160 - 22.0%\n");
 }
 
 static void exits_that_a_filter_selects(void **state)
@@ -580,19 +583,19 @@ static void totals_by_vcpu_and_reason(void **state)
 					   "p50_ns min_ns max_ns"),
 			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 762144ns 524288ns "
 			    "1000000ns\n"
-			    "4000 - HLT 300 2400000000ns halt 8000000ns 6097152ns 4194304ns "
+			    "4000 - HLT 300 2400000000ns 2.0% 8000000ns 6097152ns 4194304ns "
 			    "8000000ns\n"
 			    "4000 - IO 60 600000000ns 10.0% 10000000ns 9194304ns 8388608ns "
 			    "10000000ns\n"
-			    "Total - - 960 3600000000ns 20.0% 3750000ns 943718ns 524288ns "
+			    "Total - - 960 3600000000ns 22.0% 3750000ns 943718ns 524288ns "
 			    "10000000ns\n");
 	world->query.groups = GROUP_ALL;
 	world->query.guest = GUEST_ALL;
 	world->query.only = &only;
 	world->query.nr_only = 1;
 	assert_string_equal(picture(world, "pid vcpu reason time_percent"),
-			    "4000 1 MSR_WRITE 10.0%\n4000 1 HLT halt\n4000 1 IO 10.0%\n"
-			    "Total - - 20.0%\n");
+			    "4000 1 MSR_WRITE 10.0%\n4000 1 HLT 2.0%\n4000 1 IO 10.0%\n"
+			    "Total - - 22.0%\n");
 }
 
 /* A report's: one interval, and rows with fewer differences. */
@@ -606,13 +609,13 @@ static void totals_by_less(void **state)
 	world->query.groups = GROUP_REASON;
 	assert_string_equal(picture(world, "reason guest total total_percent time_percent max_ns"),
 			    "MSR_WRITE - 800 62.5% 10.0% 1000000ns\n"
-			    "HLT - 400 31.2% halt 8000000ns\n"
+			    "HLT - 400 31.2% 2.0% 8000000ns\n"
 			    "IO - 80 6.2% 10.0% 10000000ns\n"
-			    "- - 1280 100.0% 20.0% 10000000ns\n");
+			    "- - 1280 100.0% 22.0% 10000000ns\n");
 	world->query.groups = GROUP_GUEST;
-	assert_string_equal(picture(world, "reason guest vcpu total time_percent halt_percent"),
-			    "- db1 - 960 20.0% 40.0%\n- web1 - 320 20.0% 40.0%\n"
-			    "- - - 1280 20.0% 40.0%\n");
+	assert_string_equal(picture(world, "reason guest vcpu total time_percent idle_percent"),
+			    "- db1 - 960 22.0% 38.0%\n- web1 - 320 22.0% 38.0%\n"
+			    "- - - 1280 22.0% 38.0%\n");
 	world->query.groups = GROUP_GUEST | GROUP_VCPU;
 	world->query.event = EXITS_USERSPACE;
 	assert_string_equal(picture(world, "guest vcpu total avg_ns"),
@@ -669,7 +672,7 @@ static void summary_of_the_host(void **state)
 	assert_true(summary.all.exits.rate_per_s > 639 && summary.all.exits.rate_per_s < 641);
 	assert_true(summary.all.time[TIME_GUEST].nr_rates);
 	assert_int_equal(summary.all.time[TIME_WHOLE].delta, 4 * SECOND);
-	assert_int_equal(summary.all.time[TIME_HALT].delta, 1600 * UINT64_C(1000000));
+	assert_int_equal(summary.all.time[TIME_IDLE].delta, 1520 * UINT64_C(1000000));
 	assert_int_equal(summary.guest, 1);
 	assert_int_equal(summary.reason, MSR);
 	assert_true(summary.rate_per_s > 299 && summary.rate_per_s < 301);

@@ -71,7 +71,10 @@ int on_entry(__u64 *ctx);
 int on_arm64_entry(__u64 *ctx);
 int on_page_fault(void *ctx);
 int on_userspace(struct bpf_raw_tracepoint_args *ctx);
-int on_run(struct bpf_raw_tracepoint_args *ctx);
+int on_sched_out(void *ctx);
+int on_sched_in(void *ctx);
+int on_probed_out(void *ctx);
+int on_probed_in(void *ctx);
 int on_nested_exit(void *ctx);
 int on_nested_entry(void *ctx);
 int on_ioport(struct bpf_raw_tracepoint_args *ctx);
@@ -99,6 +102,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #include "lib/array.h"
 #include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/away_cases.h"
 
 #define RECORDS 4
 #define MORE 2 /* records in the first chunk */
@@ -366,9 +370,7 @@ static int setup(void **state)
 	memset(twins, 0, sizeof(twins));
 	memset(codes, 0, sizeof(codes));
 	halts[0] = halts[1] = 0;
-	halts_go_on = false;
-	run_watch = 0;
-	is_interrupting = false;
+	sees_away = false;
 	exit_place = EXIT_IN_SYNDROME;
 	notes = true; /* what is noted is by the others */
 	reports_long = false;
@@ -493,175 +495,735 @@ static void test_two_exits_to_user_space(void **state)
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 1000);
 }
 
-/* ---- halts in which KVM_RUN fails ---- */
+/* ---- threads that lose their CPU, see away.bpf.h ---- */
 
-static void calls_run_at(uint64_t now_ns)
+/* Why: it is preempted; it sleeps; KVM blocks its vCPU, which has nothing to do. */
+enum loss { RUNNABLE, ASLEEP, BLOCKED_VCPU };
+
+static void loses_cpu_at(uint64_t now_ns, enum loss why)
 {
 	m.now_ns = now_ns;
-	if (run_watch)
-		on_run(raw(1, 0, 0));
+	m.task.on_rq = why == RUNNABLE;
+	m.vcpu.wait.task = why == BLOCKED_VCPU ? &m.task : NULL;
+	m.task.nvcsw += why != RUNNABLE;
+	assert_int_equal(on_sched_out(NULL), 0);
 }
 
-/* KVM_RUN ends: kvm_fpu(unload), kvm_userspace_exit. */
-static void fails_at(uint64_t now_ns, int error)
+/* waited_ns: what the scheduler adds to its sum. */
+static void gets_cpu_at(uint64_t now_ns, uint64_t waited_ns)
 {
 	m.now_ns = now_ns;
-	if (run_watch)
-		on_run(raw(0, 0, 0));
-	leaves_at(now_ns, 0, error);
+	m.task.on_rq = 1;
+	m.task.sched_info.run_delay += waited_ns;
+	assert_int_equal(on_sched_in(NULL), 0);
+	m.vcpu.wait.task = NULL;
 }
 
-/* A vCPU whose halts are watched. It begins with an entry at 0, in the guest. */
-static void begin_halts(bool are_watched)
+/* What the scheduler sums up of the thread outside KVM_RUN. */
+static void ran(uint64_t ns)
 {
-	halts[0] = HLT;
-	halts_go_on = true;
-	run_watch = are_watched;
-	exits_at(0, 1);
-	enters_at(0);
-	calls_run_at(0);
+	m.task.se.sum_exec_runtime += ns;
+	m.task.se.exec_start += ns;
 }
 
-/* The parts of the first thread's time, which must be the whole. */
-static void assert_parts(uint64_t now_ns, uint64_t guest, uint64_t kvm, uint64_t user,
-			 uint64_t halt)
+static void was_off(uint64_t waited_ns, uint64_t slept_ns)
+{
+	m.task.se.exec_start += waited_ns + slept_ns;
+	m.task.sched_info.run_delay += waited_ns;
+	m.task.nvcsw += slept_ns > 0;
+}
+
+struct boxes {
+	uint64_t guest, l2, kvm, user, poll, idle, block, block_user, wait;
+};
+
+static uint64_t sum_of_cells(const struct exits_record *record, struct exits_time *time)
+{
+	uint64_t halts_ns = 0;
+
+	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;
+	     i = exits_record_next(record, i + 1)) {
+		uint64_t ns = record->cells[i].time_ns + record->open_ns[i];
+
+		time->ns[codes[i].kind] += ns;
+		time->idle_ns[codes[i].kind] += record->parts[i].idle_ns;
+		time->blocked_ns[codes[i].kind] += record->parts[i].blocked_ns;
+		if (codes[i].kind == EXITS_VMEXIT)
+			time->polled_ns += record->parts[i].polled_ns;
+		if (codes[i].kind == EXITS_VMEXIT && codes[i].code == HLT)
+			halts_ns += ns;
+	}
+	return halts_ns;
+}
+
+/* The first thread's time, as a reader splits it now; off: what user space's part was off. */
+static void read_boxes(uint64_t now_ns, struct exits_off off, uint64_t *ret_parts)
 {
 	static struct exits_record record;
 	struct exits_before before = { .from_ns = 0 };
-	uint64_t parts[TIME_PARTS];
 	struct exits_time time = { 0 };
+	uint64_t halts_ns;
 
 	exits_record_read(&record, &m.records[0]);
-	exits_record_time(&record, &m.records[0], &before, now_ns);
-	time.halt_user_ns = record.halt_user_ns;
-	for (unsigned int i = exits_record_next(&record, 0); i < EXITS_CELLS;
-	     i = exits_record_next(&record, i + 1)) {
-		uint64_t ns = record.cells[i].time_ns + record.open_ns[i];
-
-		time.ns[codes[i].kind] += ns;
-		if (codes[i].kind == EXITS_VMEXIT && codes[i].code == HLT)
-			time.idle_ns[EXITS_VMEXIT] += ns;
-	}
-	exit_fields_split(record.whole_ns, &time, parts);
-	assert_int_equal(parts[TIME_WHOLE], now_ns);
-	assert_int_equal(parts[TIME_GUEST], guest);
-	assert_int_equal(parts[TIME_KVM], kvm);
-	assert_int_equal(parts[TIME_USER], user);
-	assert_int_equal(parts[TIME_HALT], halt);
+	exits_record_time(&record, &m.records[0], &before, off, now_ns);
+	halts_ns = sum_of_cells(&record, &time);
+	time.waited_ns = record.sums.waited_ns;
+	time.idle_out_ns = record.sums.idle_out_ns;
+	time.nested_ns = record.sums.nested_ns;
+	if (!sees_away) /* as the provider has it then */
+		time.idle_ns[EXITS_VMEXIT] = halts_ns - record.sums.halt_user_ns - time.polled_ns;
+	exit_fields_split(record.sums.whole_ns, &time, ret_parts);
 }
 
-/* An interrupt or a timer ends the halt; later user space works for 50 because of a port write. */
-static void test_halt_ended_by_interrupt(void **state)
+static void assert_boxes_off(uint64_t now_ns, struct exits_off off, struct boxes wanted)
+{
+	uint64_t parts[TIME_PARTS];
+
+	read_boxes(now_ns, off, parts);
+	assert_int_equal(parts[TIME_WHOLE], now_ns);
+	assert_int_equal(parts[TIME_GUEST], wanted.guest);
+	assert_int_equal(parts[TIME_L2], wanted.l2);
+	assert_int_equal(parts[TIME_KVM], wanted.kvm);
+	assert_int_equal(parts[TIME_USER], wanted.user);
+	assert_int_equal(parts[TIME_POLL], wanted.poll);
+	assert_int_equal(parts[TIME_IDLE], wanted.idle);
+	assert_int_equal(parts[TIME_BLOCK], wanted.block);
+	assert_int_equal(parts[TIME_BLOCK_USER], wanted.block_user);
+	assert_int_equal(parts[TIME_WAIT], wanted.wait);
+}
+
+/* The words in the last argument are members of struct boxes. */
+#define assert_boxes(now_ns, ...) \
+	assert_boxes_off(now_ns, (struct exits_off){ 0, 0 }, (struct boxes){ __VA_ARGS__ })
+
+/* A vCPU that is seen when it loses its CPU. It begins with an entry at 0, in the guest. */
+static void begin_away(void)
+{
+	halts[0] = HLT;
+	sees_away = true;
+	exits_at(0, 1);
+	enters_at(0);
+}
+
+static const struct exits_parts *parts_of_cell(uint64_t code, uint64_t kind)
+{
+	return &m.records[0].parts[cell_of(0, code, kind) - m.records[0].cells];
+}
+
+/* Its timer's interrupt makes it leave, and another one has the CPU. */
+static void test_preempted(void **state)
 {
 	(void)state;
-	begin_halts(true);
-	exits_at(100, HLT);
-	assert_parts(150, 100, 0, 0, 50);
-	enters_at(200);
-	exits_at(210, IO);
-	leaves_at(215, IO, 0);
-	assert_parts(240, 110, 5, 25, 100);
-	calls_run_at(265);
-	enters_at(266);
-	assert_parts(300, 144, 5, 51, 100); /* KVM's way back into the guest is user space's */
+	begin_away();
+	exits_at(100, IO);
+	loses_cpu_at(103, RUNNABLE);
+	assert_int_equal(m.records[0].away_since, 103);
+	assert_boxes(400, .guest = 100, .kvm = 3, .wait = 297);
+	gets_cpu_at(1103, 900); /* the scheduler's sum is another one after some wake-ups */
+	assert_int_equal(m.records[0].away_since, 0);
+	assert_int_equal(exits_open_since(&m.records[0]), 1100);
+	assert_boxes(1104, .guest = 100, .kvm = 4, .wait = 1000);
+	enters_at(1110);
+	assert_boxes(1200, .guest = 190, .kvm = 10, .wait = 1000);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 10);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->max_ns, 10);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->hist[0], 1);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 1000);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->blocked_ns, 0);
+	/* Between an entry and the guest: no exit has it. */
+	loses_cpu_at(1200, RUNNABLE);
+	assert_boxes(1250, .guest = 190, .kvm = 10, .wait = 1050);
+	gets_cpu_at(1300, 100);
+	exits_at(1400, IO);
+	assert_boxes(1400, .guest = 290, .kvm = 10, .wait = 1100);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 1000);
 }
 
-/* A signal ends KVM_RUN, user space works for 50, and the halt goes on. */
+/* A thread whose first exit is still to come has no record. */
+static void test_away_without_record(void **state)
+{
+	(void)state;
+	sees_away = true;
+	loses_cpu_at(50, RUNNABLE);
+	exits_at(90, IO);
+	gets_cpu_at(95, 45);
+	assert_int_equal(m.records[0].waited_ns, 0);
+	enters_at(100);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 10);
+}
+
+/* A page comes from a pager; when it is there, the CPU is another one's for a while. */
+static void test_page_within_an_exit(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	loses_cpu_at(110, ASLEEP);
+	assert_boxes(500, .guest = 100, .kvm = 10, .block = 390);
+	gets_cpu_at(1110, 200);
+	assert_boxes(1110, .guest = 100, .kvm = 10, .block = 800, .wait = 200);
+	enters_at(1120);
+	assert_boxes(1200, .guest = 180, .kvm = 20, .block = 800, .wait = 200);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 820);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->blocked_ns, 800);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 200);
+	/* The same for a lock of KVM's in a halt: that is no idleness. */
+	exits_at(1200, HLT);
+	loses_cpu_at(1210, ASLEEP);
+	assert_boxes(1300, .guest = 180, .kvm = 30, .block = 890, .wait = 200);
+	gets_cpu_at(1310, 0);
+	enters_at(1320);
+	assert_boxes(1320, .guest = 180, .kvm = 40, .block = 900, .wait = 200);
+	assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->idle_ns, 0);
+}
+
+/* Polled for 20, asleep until an interrupt, and then it waits for a CPU. */
+static void test_halt_ended_by_interrupt(void **state)
+{
+	__u64 *polled = &m.vcpu.stat.generic.halt_poll_fail_ns;
+
+	(void)state;
+	begin_away();
+	exits_at(10, HLT); /* what KVM has polled before is not known */
+	enters_at(20);
+	exits_at(100, HLT);
+	loses_cpu_at(130, BLOCKED_VCPU);
+	assert_boxes(500, .guest = 90, .kvm = 40, .idle = 370);
+	gets_cpu_at(1130, 300);
+	assert_boxes(1130, .guest = 90, .kvm = 40, .idle = 700, .wait = 300);
+	*polled += 20;
+	enters_at(1150);
+	assert_boxes(1200, .guest = 140, .kvm = 40, .poll = 20, .idle = 700, .wait = 300);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 10 + 750);
+	assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->idle_ns, 700);
+	assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 20);
+	assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->waited_ns, 300);
+	exits_at(1210, IO);
+	leaves_at(1215, IO, 0);
+	assert_boxes(1240, .guest = 150, .kvm = 45, .user = 25, .poll = 20, .idle = 700,
+		     .wait = 300);
+}
+
+/*
+ * A signal ends KVM_RUN, user space works for 50, and the halt goes on: its part ends when the
+ * vCPU's thread sleeps again.
+ */
 static void test_halt_ended_by_signal(void **state)
 {
 	(void)state;
-	begin_halts(true);
+	begin_away();
 	exits_at(100, HLT);
-	fails_at(200, -EINTR);
-	assert_parts(220, 100, 0, 20, 100);
-	calls_run_at(250);
-	assert_parts(300, 100, 0, 50, 150);
-	fails_at(400, -EINTR);
-	assert_parts(425, 100, 0, 75, 250);
-	calls_run_at(450);
+	loses_cpu_at(110, BLOCKED_VCPU);
+	gets_cpu_at(195, 0);
+	leaves_at(200, 0, -EINTR);
+	assert_boxes(220, .guest = 100, .kvm = 15, .user = 20, .idle = 85);
+	ran(50);
+	loses_cpu_at(250, BLOCKED_VCPU);
+	assert_boxes(300, .guest = 100, .kvm = 15, .user = 50, .idle = 135);
+	gets_cpu_at(400, 0);
+	leaves_at(400, 0, -EINTR);
+	assert_boxes(425, .guest = 100, .kvm = 15, .user = 75, .idle = 235);
+	ran(50);
+	loses_cpu_at(450, BLOCKED_VCPU);
+	gets_cpu_at(490, 0);
 	enters_at(500);
-	assert_parts(600, 200, 0, 100, 300);
+	assert_boxes(600, .guest = 200, .kvm = 25, .user = 100, .idle = 275);
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 100);
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->hist[0], 2);
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 400); /* from exit to entry */
+	assert_int_equal(m.records[0].halt_user_ns, 100);
 }
 
-/* INIT: the vCPU waits for SIPI, which is no halt of the guest's, but no exit either. */
+/* INIT in a halt: the vCPU waits for SIPI, and KVM_RUN fails once more before that comes. */
 static void test_halt_ended_by_init(void **state)
 {
 	(void)state;
-	begin_halts(true);
+	begin_away();
 	exits_at(100, HLT);
-	fails_at(200, -EINTR);
-	calls_run_at(250);
-	fails_at(300, -EAGAIN); /* a vCPU that was reset */
-	assert_parts(340, 100, 0, 90, 150);
-	calls_run_at(350);
+	leaves_at(200, 0, -EINTR);
+	ran(40);
+	loses_cpu_at(240, BLOCKED_VCPU);
+	gets_cpu_at(300, 0);
+	leaves_at(300, 0, -EAGAIN); /* a vCPU that was reset */
+	assert_boxes(340, .guest = 100, .kvm = 100, .user = 80, .idle = 60);
 	enters_at(400); /* SIPI */
-	assert_parts(500, 200, 0, 100, 200);
+	assert_boxes(500, .guest = 200, .kvm = 100, .user = 140, .idle = 60);
 }
 
-/* The first halt that is interrupted asks for on_run. It counts as a halt to its end. */
-static void test_halt_not_watched(void **state)
+/* Outside a halt, as of a guest that has booted again: no exit has it. */
+static void test_wait_for_sipi(void **state)
 {
 	(void)state;
-	begin_halts(false);
-	exits_at(100, HLT);
-	assert_false(is_interrupting);
-	fails_at(200, -EINTR);
-	assert_true(is_interrupting);
-	assert_parts(250, 100, 0, 0, 150);
-	run_watch = 1; /* the thread is in user space then: its KVM_RUN is not known to begin */
-	fails_at(300, -EINTR);
-	assert_parts(350, 100, 0, 0, 250);
-	calls_run_at(400);
-	fails_at(500, -EINTR);
-	assert_parts(550, 100, 0, 50, 400);
-	run_watch = 2; /* detached and attached again: what the thread has seen is old */
-	fails_at(600, -EINTR);
-	assert_parts(650, 100, 0, 100, 450);
-	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->count, 4);
-	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 100);
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	ran(10);
+	loses_cpu_at(120, BLOCKED_VCPU);
+	assert_boxes(1000, .guest = 100, .kvm = 10, .user = 10, .idle = 880);
+	gets_cpu_at(5120, 50);
+	assert_int_equal(m.records[0].idle_out_ns, 4950);
+	assert_boxes(5120, .guest = 100, .kvm = 10, .user = 10, .idle = 4950, .wait = 50);
+	enters_at(5130);
+	assert_boxes(5200, .guest = 170, .kvm = 20, .user = 10, .idle = 4950, .wait = 50);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 30);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 10);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->idle_ns, 0);
 }
 
-/* On other machines than x86 the halt is over then. */
-static void test_halt_does_not_go_on(void **state)
+/* KVM halts the vCPU until the host has its page: the guest does not know, and has work. */
+static void test_async_page_fault(void **state)
 {
 	(void)state;
-	begin_halts(false);
-	halts_go_on = false;
-	exits_at(100, HLT);
-	fails_at(200, -EINTR);
-	assert_false(is_interrupting);
-	assert_parts(250, 100, 0, 50, 100);
-	enters_at(300);
-	assert_parts(400, 200, 0, 100, 100);
+	begin_away();
+	m.vcpu.arch.apf.halted = true;
+	exits_at(100, IO);
+	loses_cpu_at(110, BLOCKED_VCPU);
+	assert_boxes(300, .guest = 100, .kvm = 10, .block = 190);
+	gets_cpu_at(310, 20);
+	enters_at(320);
+	assert_boxes(320, .guest = 100, .kvm = 20, .block = 180, .wait = 20);
+	m.lacks = "apf"; /* on other architectures than x86 */
+	exits_at(400, HLT);
+	loses_cpu_at(410, BLOCKED_VCPU);
+	gets_cpu_at(500, 0);
+	assert_boxes(500, .guest = 180, .kvm = 30, .block = 180, .idle = 90, .wait = 20);
 }
 
-/* Without KVM's interrupt controllers the VMM halts the vCPU: that is a halt, too. */
+/* Since Linux 6.12: asleep, and yet in the queue of its CPU for a while. */
+static void test_delayed_dequeue(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, HLT);
+	m.task.se.sched_delayed = 1;
+	m.vcpu.wait.task = &m.task;
+	m.task.on_rq = 1;
+	m.now_ns = 110;
+	on_sched_out(NULL);
+	assert_boxes(200, .guest = 100, .kvm = 10, .idle = 90);
+	gets_cpu_at(210, 10);
+	m.task.se.sched_delayed = 0;
+	assert_boxes(210, .guest = 100, .kvm = 10, .idle = 90, .wait = 10);
+	m.lacks = "sched_delayed";
+	m.task.se.sched_delayed = 1; /* a byte of something else */
+	loses_cpu_at(220, RUNNABLE);
+	gets_cpu_at(250, 10);
+	assert_boxes(250, .guest = 100, .kvm = 20, .idle = 90, .wait = 40);
+}
+
+/* The VMM works for 30, sleeps for 500 and waits for 70, which the scheduler's sums say. */
+static void test_user_space_sleeps_and_waits(void **state)
+{
+	const struct exits_off none = { 0, 0 }, off = { 50, 400 };
+
+	(void)state;
+	begin_away();
+	m.task.se.exec_start = 7000;
+	m.task.se.sum_exec_runtime = 900;
+	m.task.sched_info.run_delay = 77;
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	assert_boxes_off(600, none, (struct boxes){ .guest = 100, .kvm = 10, .user = 490 });
+	assert_boxes_off(600, off, (struct boxes){ .guest = 100, .kvm = 10, .user = 40,
+						   .block = 400, .block_user = 400, .wait = 50 });
+	ran(20);
+	was_off(70, 500);
+	ran(5); /* and 5 that are not accounted yet */
+	enters_at(710);
+	assert_boxes(800, .guest = 190, .kvm = 10, .user = 30, .block = 500, .block_user = 500,
+		     .wait = 70);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 540);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 530);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->blocked_ns, 500);
+	assert_int_equal(parts_of_cell(IO, EXITS_USERSPACE)->blocked_ns, 500);
+	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 70);
+	assert_int_equal(parts_of_cell(IO, EXITS_USERSPACE)->waited_ns, 70);
+	assert_int_equal(m.records[0].waited_ns, 70);
+}
+
+/* It was preempted in user space. Interrupts, of no thread's time on some kernels, are User%. */
+static void test_user_space_waits(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	ran(40);
+	was_off(60, 0);
+	enters_at(310);
+	assert_boxes(310, .guest = 100, .kvm = 10, .user = 140, .wait = 60);
+}
+
+/* Moved to another CPU, and not asleep: a clock that is another one's says nothing. */
+static void test_user_space_moves(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	ran(40);
+	was_off(60, 0);
+	m.task.se.exec_start += 1000000;
+	m.cpu = 1;
+	enters_at(310);
+	assert_boxes(310, .guest = 100, .kvm = 10, .user = 140, .wait = 60);
+}
+
+/* On another CPU, the clock of which may differ: what did not run was off. */
+static void test_user_space_on_another_cpu(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	ran(40);
+	was_off(60, 300);
+	m.task.se.exec_start -= 1000000;
+	m.cpu = 1;
+	enters_at(510);
+	assert_boxes(510, .guest = 100, .kvm = 10, .user = 40, .block = 300, .block_user = 300,
+		     .wait = 60);
+}
+
+/* A clock that is read wrongly makes no time: at most all of the part was off. */
+static void test_user_space_no_longer_than_it_is(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	was_off(700, 90000);
+	enters_at(310);
+	assert_boxes(310, .guest = 100, .kvm = 10, .wait = 200);
+	exits_at(400, IO);
+	leaves_at(410, IO, 0);
+	was_off(0, 90000);
+	enters_at(510);
+	assert_boxes(510, .guest = 190, .kvm = 20, .block = 100, .block_user = 100, .wait = 200);
+}
+
+/* Without KVM's interrupt controllers the VMM halts the vCPU: asleep there, it is idle. */
 static void test_halt_in_user_space(void **state)
 {
 	(void)state;
-	begin_halts(true);
+	begin_away();
 	exits_at(100, HLT);
 	leaves_at(110, EXITS_USER_HLT, 0);
-	calls_run_at(200);
+	assert_boxes_off(200, (struct exits_off){ 0, 70 },
+			 (struct boxes){ .guest = 100, .kvm = 10, .user = 20, .idle = 70 });
+	ran(10);
+	was_off(0, 80);
+	ran(10);
 	enters_at(210);
+	assert_boxes(210, .guest = 100, .kvm = 10, .user = 20, .idle = 80);
 	assert_int_equal(m.records[0].halt_user_ns, 0);
 	assert_int_equal(cell_of(0, EXITS_USER_HLT, EXITS_USERSPACE)->count, 1);
 }
 
-/* Any other exit to user space lasts until the guest is entered, watched or not. */
-static void test_run_without_halt(void **state)
+/* An exit to user space that ends no halt: until the thread sleeps in KVM, or the guest runs. */
+static void test_user_space_ends_at_sleep(void **state)
 {
 	(void)state;
-	begin_halts(true);
+	begin_away();
 	exits_at(100, IO);
-	fails_at(110, -EINTR);
-	calls_run_at(150);
-	enters_at(160);
-	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 50);
-	assert_parts(200, 140, 10, 50, 0);
+	leaves_at(110, 0, -EINTR);
+	ran(30);
+	loses_cpu_at(140, ASLEEP);
+	assert_boxes(170, .guest = 100, .kvm = 10, .user = 30, .block = 30);
+	gets_cpu_at(180, 0);
+	enters_at(190);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 30);
+	assert_boxes(200, .guest = 110, .kvm = 20, .user = 30, .block = 40);
+}
+
+/* The begin of what L2 did moves along: what waited between is not L2's. */
+static void test_nested_guest_waits(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	on_nested_exit(NULL);
+	loses_cpu_at(110, RUNNABLE);
+	gets_cpu_at(510, 400);
+	assert_int_equal(m.records[0].nested_since, exits_open_since(&m.records[0]));
+	enters_at(520);
+	on_nested_entry(NULL);
+	loses_cpu_at(530, RUNNABLE); /* after the entry: interrupts were on */
+	gets_cpu_at(630, 100);
+	exits_at(700, IO);
+	on_nested_exit(NULL);
+	assert_boxes(700, .guest = 180, .l2 = 80, .kvm = 20, .wait = 500);
+}
+
+/* The programs for kernels that attach none of the first kind. */
+static void test_probes(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	m.task.on_rq = 1;
+	m.now_ns = 110;
+	assert_int_equal(on_probed_out(NULL), 0);
+	m.now_ns = 210;
+	assert_int_equal(on_probed_in(NULL), 0);
+	enters_at(220);
+	assert_boxes(220, .guest = 100, .kvm = 20, .wait = 100);
+}
+
+/* Nothing says when the thread has a CPU: a halt is idle to its end, signals or not. */
+static void test_switches_not_seen(void **state)
+{
+	(void)state;
+	begin_away();
+	sees_away = false;
+	exits_at(100, HLT);
+	leaves_at(200, 0, -EINTR);
+	assert_boxes(250, .guest = 100, .idle = 150);
+	enters_at(300);
+	exits_at(400, IO);
+	leaves_at(410, IO, 0);
+	was_off(20, 30);
+	enters_at(500);
+	assert_boxes(500, .guest = 200, .kvm = 10, .user = 90, .idle = 200);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->count, 1);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 0);
+}
+
+/* ---- a vCPU at random, and a model that knows what it does ---- */
+
+enum doing { IN_THE_GUEST, IN_KVM, IN_A_HALT, IN_THE_VMM, AWAY_RUNNABLE, AWAY_ASLEEP, AWAY_IDLE };
+
+struct model {
+	enum doing doing, before_away;
+	bool is_halt;
+	struct boxes truth;
+	struct exits_off off; /* of user space's part that is open */
+	uint64_t woken; /* how much of the sleep has been a wait */
+};
+
+static uint32_t random_to(uint32_t *random, uint32_t limit)
+{
+	*random = *random * 1664525 + 1013904223;
+	return (*random >> 8) % limit;
+}
+
+/* Time passes; what of a sleep is a wait is known when it is over. */
+static void model_passes(struct model *model, uint64_t ns)
+{
+	struct boxes *truth = &model->truth;
+	uint64_t *const boxes[] = {
+		[IN_THE_GUEST] = &truth->guest, [IN_KVM] = &truth->kvm, [IN_A_HALT] = &truth->kvm,
+		[IN_THE_VMM] = &truth->user, [AWAY_RUNNABLE] = &truth->wait,
+		[AWAY_ASLEEP] = &truth->block, [AWAY_IDLE] = &truth->idle,
+	};
+
+	*boxes[model->doing] += ns;
+}
+
+static void vmm_passes(struct model *model, uint32_t *random)
+{
+	uint64_t waits = random_to(random, 2) * random_to(random, 3000);
+	uint64_t sleeps = random_to(random, 2) * random_to(random, 5000), works = m.now_ns;
+
+	works = random_to(random, 2000);
+	ran(works);
+	was_off(waits, sleeps);
+	m.now_ns += works + waits + sleeps;
+	model->off.waited_ns += waits;
+	model->off.slept_ns += sleeps;
+	model->truth.user += works;
+	model->truth.wait += waits;
+	model->truth.block += sleeps;
+	model->truth.block_user += sleeps;
+}
+
+static void model_goes_away(struct model *model, uint32_t *random)
+{
+	static const enum loss why[] = { RUNNABLE, ASLEEP, BLOCKED_VCPU };
+	uint32_t which = random_to(random, 3);
+
+	model->before_away = model->doing == IN_THE_VMM ? model->is_halt ? IN_A_HALT : IN_KVM :
+							  model->doing;
+	model->off = (struct exits_off){ 0, 0 };
+	loses_cpu_at(m.now_ns, why[which]);
+	model->doing = AWAY_RUNNABLE + which;
+}
+
+static void model_comes_back(struct model *model, uint32_t *random)
+{
+	uint64_t waits = random_to(random, 2) * random_to(random, 4000);
+
+	if (model->doing != AWAY_RUNNABLE) {
+		model->truth.wait += waits;
+		m.now_ns += waits;
+	}
+	gets_cpu_at(m.now_ns, waits);
+	model->doing = model->before_away;
+}
+
+static void model_steps(struct model *model, uint32_t *random)
+{
+	switch (model->doing) {
+	case IN_THE_GUEST:
+		model->is_halt = random_to(random, 3) == 0;
+		model->doing = model->is_halt ? IN_A_HALT : IN_KVM;
+		exits_at(m.now_ns, model->is_halt ? HLT : IO);
+		break;
+	case IN_KVM:
+	case IN_A_HALT:
+		if (random_to(random, 3) == 0) {
+			model_goes_away(model, random);
+		} else if (random_to(random, 3) == 0) {
+			leaves_at(m.now_ns, IO, model->is_halt ? -EINTR : 0);
+			model->doing = IN_THE_VMM;
+		} else {
+			enters_at(m.now_ns);
+			model->doing = IN_THE_GUEST;
+		}
+		break;
+	case IN_THE_VMM:
+		vmm_passes(model, random);
+		if (random_to(random, 2) == 0)
+			break;
+		if (random_to(random, 2) == 0) {
+			model_goes_away(model, random);
+			break;
+		}
+		enters_at(m.now_ns);
+		model->off = (struct exits_off){ 0, 0 };
+		model->doing = IN_THE_GUEST;
+		break;
+	default:
+		model_comes_back(model, random);
+		break;
+	}
+}
+
+/* A reader sees the truth after each step, to the nanosecond. */
+static void test_boxes_of_a_model(void **state)
+{
+	for (uint32_t seed = 1; seed <= 200; seed++) {
+		struct model model = { .doing = IN_THE_GUEST };
+		uint32_t random = seed;
+
+		setup(state);
+		begin_away();
+		for (int step = 0; step < 300; step++) {
+			uint64_t ns = random_to(&random, 3000);
+
+			if (model.doing != IN_THE_VMM) {
+				m.now_ns += ns;
+				model_passes(&model, ns);
+			}
+			if (model.doing <= IN_A_HALT)
+				ran(ns);
+			assert_boxes_off(m.now_ns, model.off, model.truth);
+			model_steps(&model, &random);
+			assert_boxes_off(m.now_ns, model.off, model.truth);
+		}
+	}
+}
+
+/* ---- the cases that recordings have, too: see test_recorded.c of trace/exits ---- */
+
+/* The thread of a case: where it is, and since when it has no CPU. */
+struct case_thread {
+	bool is_in_kvm, is_halt;
+	bool is_away, sleeps;
+	uint64_t since_ns, slept_ns;
+};
+
+static void case_loses_cpu(struct case_thread *thread, uint64_t now_ns, bool sleeps)
+{
+	*thread = (struct case_thread){ thread->is_in_kvm, thread->is_halt, true, sleeps, now_ns,
+					0 };
+	if (thread->is_in_kvm)
+		loses_cpu_at(now_ns, !sleeps ? RUNNABLE : thread->is_halt ? BLOCKED_VCPU : ASLEEP);
+}
+
+static void case_is_woken(struct case_thread *thread, uint64_t now_ns)
+{
+	if (!thread->is_away || !thread->sleeps)
+		return;
+	thread->slept_ns = now_ns - thread->since_ns;
+	thread->sleeps = false;
+}
+
+static void case_gets_cpu(struct case_thread *thread, uint64_t now_ns)
+{
+	uint64_t waited_ns = now_ns - thread->since_ns - thread->slept_ns;
+
+	thread->is_away = false;
+	if (thread->is_in_kvm)
+		gets_cpu_at(now_ns, waited_ns);
+	else
+		was_off(waited_ns, thread->slept_ns);
+}
+
+static void case_steps(struct case_thread *thread, const struct away_step *step)
+{
+	static const uint64_t exits[] = { [AWAY_IO] = IO, [AWAY_HALT] = HLT };
+	static const uint64_t users[] = { [AWAY_IO] = IO, [AWAY_HALT] = EXITS_USER_HLT,
+					  [AWAY_SIGNAL] = 0 };
+
+	switch (step->kind) {
+	case AWAY_EXIT:
+		exits_at(step->at_ns, exits[step->why]);
+		thread->is_halt = step->why == AWAY_HALT;
+		break;
+	case AWAY_ENTRY:
+		enters_at(step->at_ns);
+		break;
+	case AWAY_LEAVE:
+		leaves_at(step->at_ns, users[step->why], step->why == AWAY_SIGNAL ? -EINTR : 0);
+		thread->is_in_kvm = false;
+		break;
+	case AWAY_RUN:
+		thread->is_in_kvm = true;
+		break;
+	case AWAY_PREEMPTED:
+	case AWAY_SLEEP:
+		case_loses_cpu(thread, step->at_ns, step->kind == AWAY_SLEEP);
+		break;
+	case AWAY_WAKE:
+		case_is_woken(thread, step->at_ns);
+		break;
+	case AWAY_GET_CPU:
+		case_gets_cpu(thread, step->at_ns);
+		break;
+	case AWAY_END:
+		break;
+	}
+}
+
+static void check_case(const struct away_case *wanted, uint64_t end_ns)
+{
+	uint64_t parts[TIME_PARTS], took_ns[AWAY_REASONS] = { 0 };
+	struct exits_parts sums[AWAY_REASONS] = { 0 };
+
+	read_boxes(end_ns, (struct exits_off){ 0, 0 }, parts);
+	assert_memory_equal(parts, wanted->boxes, sizeof(parts));
+	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
+		took_ns[codes[i].kind] += m.records[0].cells[i].time_ns;
+		exits_parts_join(&sums[codes[i].kind], &m.records[0].parts[i]);
+	}
+	assert_memory_equal(took_ns, wanted->took_ns, sizeof(took_ns));
+	assert_memory_equal(sums, wanted->parts, sizeof(sums));
+}
+
+static void test_cases_of_recordings(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(away_cases); i++) {
+		const struct away_step *step = away_cases[i].steps;
+		struct case_thread thread = { .is_in_kvm = true };
+
+		setup(state);
+		print_message("%s\n", away_cases[i].name);
+		begin_away();
+		while (step->kind != AWAY_END)
+			case_steps(&thread, step++);
+		check_case(&away_cases[i], step->at_ns);
+	}
 }
 
 /* Where the kernel's kvm_exit does not fire, the end of user space's part is not known. */
@@ -889,24 +1451,24 @@ static void test_long_halt(void **state)
 	assert_int_equal(m.reported[1].polled_ns, 0);
 }
 
-/* In a halt user space's part has what halts go on for between its parts left out. */
+/* In a halt user space's part has what the halt goes on for between its parts left out. */
 static void test_long_halt_with_user_space(void **state)
 {
 	(void)state;
-	halts[0] = HLT;
-	halts_go_on = true;
-	run_watch = 1;
-	begins_at(0, IO, 0);
-	enters_at(1);
-	calls_run_at(1);
+	begin_away();
 	begins_at(1000, HLT, 0);
-	fails_at(1100, -EINTR);
-	calls_run_at(1150);
-	fails_at(1800, -EINTR);
-	calls_run_at(1860);
+	leaves_at(1100, 0, -EINTR);
+	ran(50);
+	loses_cpu_at(1150, BLOCKED_VCPU);
+	gets_cpu_at(1800, 0);
+	leaves_at(1800, 0, -EINTR);
+	ran(60);
+	loses_cpu_at(1860, BLOCKED_VCPU);
+	gets_cpu_at(1990, 0);
 	enters_at(2000);
 	begins_at(3000, IO, 0);
 	leaves_at(3100, IO, 0);
+	ran(900);
 	enters_at(4000);
 	assert_int_equal(m.nr_reported, 2);
 	assert_int_equal(m.reported[0].took_ns, 1000);
@@ -914,27 +1476,35 @@ static void test_long_halt_with_user_space(void **state)
 	assert_int_equal(m.reported[1].user_ns, 900);
 }
 
-/* What the thread waits before the exit is not of it; a kernel may not tell. */
+/* What the thread waits is beside what the exit took; before the exit it is not of it. */
 static void test_long_wait(void **state)
 {
-	unsigned long long *waited = &m.task.sched_info.run_delay;
-
 	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		m.lacks = i ? NULL : "run_delay";
-		*waited = 5000;
-		begins_at(1000 + 1000 * i, IO, 0);
-		*waited += 100;
-		leaves_at(1200 + 1000 * i, IO, 0);
-		*waited += 250;
-		enters_at(1500 + 1000 * i);
-		assert_int_equal(m.reported[i].waited_ns, i ? 350 : EXITS_UNKNOWN);
-	}
+	begin_away();
+	begins_at(1000, IO, 0);
+	loses_cpu_at(1100, RUNNABLE);
+	gets_cpu_at(1200, 100);
+	leaves_at(1300, IO, 0);
+	was_off(250, 0);
+	ran(450);
+	enters_at(2000);
+	assert_int_equal(m.nr_reported, 1);
+	assert_int_equal(m.reported[0].took_ns, 1000 - 350);
+	assert_int_equal(m.reported[0].waited_ns, 350);
+	assert_int_equal(m.reported[0].user_ns, 450);
+	begins_at(3000, IO, 0); /* it waited for 700, and is not long */
+	loses_cpu_at(3100, RUNNABLE);
+	gets_cpu_at(3800, 700);
+	enters_at(3900);
+	assert_int_equal(m.nr_reported, 1);
+	begins_at(5000, IO, 0);
+	enters_at(5500);
+	assert_int_equal(m.reported[1].waited_ns, 0);
+	sees_away = false;
 	m.nr_reserved = m.nr_reported = 0;
-	*waited += 700; /* in the guest: its exit has not begun */
-	begins_at(3000, IO, 0);
-	enters_at(3500);
-	assert_int_equal(m.reported[0].waited_ns, 0);
+	begins_at(6000, IO, 0);
+	enters_at(6500);
+	assert_int_equal(m.reported[0].waited_ns, EXITS_UNKNOWN);
 }
 
 /* ---- vCPUs that are arguments */
@@ -2066,14 +2636,28 @@ UNIT(test_program)
 		TEST(test_exit_and_entry),
 		TEST(test_slow_clock),
 		TEST(test_two_exits_to_user_space),
+		TEST(test_preempted),
+		TEST(test_away_without_record),
+		TEST(test_page_within_an_exit),
 		TEST(test_halt_ended_by_interrupt),
 		TEST(test_halt_ended_by_signal),
 		TEST(test_halt_ended_by_init),
-		TEST(test_halt_not_watched),
-		TEST(test_halt_does_not_go_on),
+		TEST(test_wait_for_sipi),
+		TEST(test_async_page_fault),
+		TEST(test_delayed_dequeue),
+		TEST(test_user_space_sleeps_and_waits),
+		TEST(test_user_space_waits),
+		TEST(test_user_space_moves),
+		TEST(test_user_space_on_another_cpu),
+		TEST(test_user_space_no_longer_than_it_is),
 		TEST(test_halt_in_user_space),
-		TEST(test_run_without_halt),
+		TEST(test_user_space_ends_at_sleep),
+		TEST(test_nested_guest_waits),
+		TEST(test_probes),
+		TEST(test_switches_not_seen),
+		TEST(test_boxes_of_a_model),
 		LONG(test_long_halt_with_user_space),
+		TEST(test_cases_of_recordings),
 		TEST(test_user_space_alone),
 		TEST(test_more_records),
 		TEST(test_number_of_an_ended_thread),

@@ -206,7 +206,7 @@ static void times_and_places(void **state)
 	begin(w, 2); /* nothing is known of the second one, which has just ended */
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * US);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * US);
+	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), 500 * US);
 	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 3);
 	assert_int_equal(of_vcpu(w, 0, "thread(affinity)"), 5);
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 7);
@@ -218,7 +218,7 @@ static void times_and_places(void **state)
 	has_migrated(w, 101, 9);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1600 * US);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 700 * US);
+	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), 700 * US);
 	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 12);
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 9);
 }
@@ -355,7 +355,7 @@ static void without_schedstat_there_are_no_times(void **state)
 	begin(w, 1);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), NONE);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), NONE);
+	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), NONE);
 	is_on(w, 101, 4);
 	has_migrated(w, 101, 8);
 	take(w);
@@ -392,14 +392,14 @@ static void a_long_wait_is_spread(void **state)
 	for (int i = 0; i < 7 && before_ns < (10 + 12000) * US; i++) {
 		begin_ns = w->sample.time_ns[SOURCE];
 		take(w);
-		wait_ns = of_vcpu(w, 0, "time(wait)") - before_ns;
+		wait_ns = of_vcpu(w, 0, "thread(waited)") - before_ns;
 		before_ns += wait_ns;
 		/* In the first one a millisecond was run. */
 		assert_in_range(wait_ns, 1, w->sample.time_ns[SOURCE] - begin_ns -
 						    (i ? 0 : 1000 * US));
 	}
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), (10 + 12000) * US);
+	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), (10 + 12000) * US);
 }
 
 /* Each has the part that it waited; what is above throttles, too. */
@@ -470,6 +470,27 @@ static void only_where_a_quota_is_in_force(void **state)
 	put(w, "/sys/fs/cgroup/db1/cpu.stat", "nr_periods 3\nnr_throttled 0\nthrottled_usec 0\n");
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 0);
+}
+
+/* Where cgroups are mounted is the machine's choice. */
+static void cgroups_that_are_mounted_elsewhere(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/proc/mounts", "none /odd\\040place cgroup2 rw 0 0\n");
+	put_of(w, 101, "cgroup", "0::/db1/vcpu0\n");
+	put(w, "/odd place/db1/cpu.stat", "nr_periods 1\nthrottled_usec 1000\n");
+	put(w, "/odd place/db1/cpu.max", "20000 100000\n");
+	put(w, "/sys/fs/cgroup/db1/cpu.stat", "nr_periods 0\nthrottled_usec 0\n");
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	thread_is(w, 101, 20, 10 + 300, 2);
+	put(w, "/odd place/db1/cpu.stat", "nr_periods 2\nthrottled_usec 1050\n");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 50 * US);
+	assert_int_not_equal(fields_find(w->fields, "thread(throttled)(/odd place/db1/cpu.max: 0.2 "
+						    "CPUs)"), FIELD_NONE);
 }
 
 static void quotas_of_cgroups_v1(void **state)
@@ -664,7 +685,7 @@ static void few_descriptors(void **state)
 			_exit(2);
 		take(w);
 		take(w);
-		if (!has_row(w, 0, "thread(run)") || !has_row(w, 0, "time(wait)") ||
+		if (!has_row(w, 0, "thread(run)") || !has_row(w, 0, "thread(waited)") ||
 		    !has_row(w, -1, "vmm"))
 			_exit(3);
 		_exit(lowest_descriptor() != lowest);
@@ -1066,10 +1087,10 @@ static void what_is_not_wanted_is_not_read(void **state)
 	assert_int_equal(host_provider.want(w->host, &w->want, &w->error), 0);
 	sample_reset(&w->sample);
 	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->error), -EAGAIN);
-	field_set_add(&w->want.fields, fields_find(w->fields, "time(wait)"));
+	field_set_add(&w->want.fields, fields_find(w->fields, "thread(waited)"));
 	assert_int_equal(host_provider.want(w->host, &w->want, &w->error), 0);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * US);
+	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), 500 * US);
 	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
 }
 
@@ -1089,6 +1110,7 @@ UNIT(test_host)
 		TEST(a_cgroup_that_is_made_again),
 		TEST(only_where_a_quota_is_in_force),
 		TEST(quotas_of_cgroups_v1),
+		TEST(cgroups_that_are_mounted_elsewhere),
 		TEST(the_quota_is_named),
 		TEST(a_hidden_quota_is_said),
 		TEST(migrations_are_spread),

@@ -152,8 +152,12 @@ static const char usual[] =
 	"vmexit(msr) 10 12000 1500 3:8 4:2\n"
 	"msr(msr 0x6e0 IA32_TSC_DEADLINE write) 9 11000 1500 3:7 4:2\n"
 	"time(guest) 900000000\n"
-	"time(halt) 8000000\n"
+	"time(idle) 7000000\n"
+	"vmexit_idle(hlt) 7000000\n"
+	"time(poll) 1000000\n"
+	"vmexit_polled(hlt) 1000000\n"
 	"time(wait) 5000\n"
+	"vmexit_waited(msr) 5000\n"
 	"thread 102\n"
 	"vmexit(msr) 1 1000 1000 3:1\n"
 	"thread 999\n"
@@ -175,7 +179,9 @@ static void fields_say_what_they_are(void **state)
 	assert_true(field_of(w, "vmexit(hlt)")->is_idle);
 	assert_false(field_of(w, "vmexit(msr)")->is_idle);
 	assert_int_equal(field_of(w, "vmexit(msr)")->use, USE_EXIT);
-	assert_int_equal(field_of(w, "time(halt)")->part, TIME_HALT);
+	assert_int_equal(field_of(w, "time(idle)")->part, TIME_IDLE);
+	assert_int_equal(field_of(w, "time(wait)")->part, TIME_WAIT);
+	assert_int_equal(fields_find(w->fields, "time(block)"), FIELD_NONE);
 	assert_int_equal(field_of(w, "time")->part, TIME_WHOLE);
 	field = field_of(w, "msr(msr 0x6e0 IA32_TSC_DEADLINE write)");
 	assert_string_equal(field->label, "0x6e0 IA32_TSC_DEADLINE write");
@@ -215,9 +221,10 @@ static void rows_and_their_sums(void **state)
 	assert_int_equal(timing_of(w, 0, "vmexit")->hist[3], 8);
 	assert_int_equal(timing_of(w, 0, "vmexit")->hist[16], 1);
 	assert_int_equal(count_of(w, 0, "msr"), 9);
-	/* Waiting is another way to look at it. */
-	assert_int_equal(count_of(w, 0, "time"), 908000000);
+	assert_int_equal(count_of(w, 0, "time"), 908005000);
 	assert_int_equal(count_of(w, 0, "time(wait)"), 5000);
+	assert_int_equal(count_of(w, 0, "vmexit_idle(hlt)"), 7000000);
+	assert_int_equal(count_of(w, 0, "vmexit_waited(msr)"), 5000);
 	assert_int_equal(count_of(w, 1, "vmexit"), 1);
 	for (size_t i = 0; i < w->sample.nr_rows; i++) {
 		assert_int_equal(w->sample.rows[i].key.guest, 1); /* 999 is no guest's thread */

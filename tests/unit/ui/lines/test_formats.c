@@ -320,9 +320,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
@@ -528,9 +528,9 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"rate\":null,"
 		"\"guest_percent\":null,\"l2_percent\":null,\"kvm_percent\":null,"
 		"\"user_percent\":null,"
-		"\"halt_percent\":null,\"poll_percent\":null,\"sleep_percent\":null,"
-		"\"wait_percent\":null,"
-		"\"throttled_percent\":null,\"cpu_percent\":null,\"migration_rate\":null,"
+		"\"poll_percent\":null,\"block_percent\":null,\"block_user_percent\":null,"
+		"\"wait_percent\":null,\"throttled_percent\":null,\"idle_percent\":null,"
+		"\"cpu_percent\":null,\"migration_rate\":null,"
 		"\"vcpu_ns\":null,"
 		"\"io_rate\":null,\"mmio_rate\":null,\"halt_rate\":null,\"emulated_rate\":null,"
 		"\"interrupt_rate\":null,\"fault_rate\":null,\"signal_rate\":null,"
@@ -603,7 +603,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	row->cells[view_column_by_id(&view_exits, "total")] = cell_count(9000);
 	row->cells[view_column_by_id(&view_exits, "delta")] = cell_count(7);
 	row->cells[view_column_by_id(&view_exits, "time_percent")] =
-		is_idle ? cell_text("halt") : cell_percent(1, 16);
+		is_idle ? cell_percent(0, 16) : cell_percent(1, 16);
 	row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1234);
 	row->cells[view_column_by_id(&view_exits, "hist")] = cell_hist(hist);
 	return row;
@@ -619,14 +619,16 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"total_percent\":null,\"time_percent\":6.250,\"poll_percent\":null,"
-		"\"time_ns\":null,\"avg_ns\":1234,"
+		"\"total_percent\":null,\"time_percent\":6.250,\"cpu_percent\":null,"
+		"\"poll_percent\":null,\"block_percent\":null,\"wait_percent\":null,"
+		"\"idle_percent\":null,\"time_ns\":null,\"avg_ns\":1234,"
 		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"open_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
 		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"total_percent\":null,\"time_percent\":null,"
-		"\"poll_percent\":null,\"time_ns\":null,"
+		"\"total_percent\":null,\"time_percent\":0.000,\"cpu_percent\":null,"
+		"\"poll_percent\":null,\"block_percent\":null,\"wait_percent\":null,"
+		"\"idle_percent\":null,\"time_ns\":null,"
 		"\"avg_ns\":1234,\"p50_ns\":null,\"p99_ns\":null,"
 		"\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"open_ns\":null,"
@@ -641,9 +643,12 @@ static void exits_are_a_table(void **state)
 	add_exit(w, "データ", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_TABLE),
-		"Exit reason  Total  Count/s  %Count  Time%  Poll%     Avg  p50  p99  Max\n"
-		"データ        9000        -       -    6.2      -  1.23µs    -    -    -\n"
-		"HLT           9000        -       -   halt      -  1.23µs    -    -    -\n");
+		"Exit reason  Total  Count/s  %Count  Time%  CPU%  Poll%  Block%  Wait%  Idle%"
+		"     Avg  p50  p99  Max\n"
+		"データ        9000        -       -    6.2     -      -       -      -      -"
+		"  1.23µs    -    -    -\n"
+		"HLT           9000        -       -    0.0     -      -       -      -      -"
+		"  1.23µs    -    -    -\n");
 }
 
 static size_t count_in_text(const char *text, const char *word)
@@ -696,10 +701,11 @@ static void rows_are_quoted_and_exact(void **state)
 	add_exit(w, "a,\"b\"", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
-		"reason,total,delta,rate,total_percent,time_percent,poll_percent,time_ns,avg_ns,"
+		"reason,total,delta,rate,total_percent,time_percent,cpu_percent,poll_percent,"
+		"block_percent,wait_percent,idle_percent,time_ns,avg_ns,"
 		"p50_ns,p99_ns,interval_max_ns,max_ns,open_ns\n"
-		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,1234,,,,,\n"
-		"HLT,9000,7,,,,,,1234,,,,,\n");
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,,,,,1234,,,,,\n"
+		"HLT,9000,7,,,0.000,,,,,,,1234,,,,,\n");
 }
 
 static void guests_of_one_name_are_told_apart(void **state)
@@ -729,11 +735,13 @@ static void a_log_of_exits_has_their_times(void **state)
 	row->cells[view_column_by_id(&view_exits, "max_ns")] = cell_ns(70000);
 	assert_string_equal(lines_once(w, LINES_TABLE | LOG),
 		"time (per 3.0 s)               Exit reason       Total       Delta    Count/s"
-		"  %Count  Time%  Poll%     Time      Avg      p50      p99   CurMax      Max\n"
+		"  %Count  Time%   CPU%  Poll%  Block%  Wait%  Idle%     Time      Avg      p50"
+		"      p99   CurMax      Max\n"
 		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
-		"       -    6.2      -   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
+		"       -    6.2      -      -       -      -      -   8.64µs   1.23µs        -"
+		"        -   2.05µs   70.0µs\n");
 	assert_string_equal(strchr(lines_once(w, LINES_ROWS | LOG), '\n') + 1,
-		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,8638,1234,,,2048,70000,\n");
+		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,,,,,8638,1234,,,2048,70000,\n");
 }
 
 /* Headings come when a column is wider than before, and every 20 lines. */

@@ -92,9 +92,10 @@ static void every_number(void **state)
 		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"+Inf\"} 660",
 		"kvmtop_exit_duration_seconds_sum{guest=\"db1\"} 1.2",
 		"kvmtop_exit_duration_seconds_count{guest=\"db1\"} 660",
-		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"guest\"} 1.6",
-		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"kvm\"} 0.22",
-		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"sleep\"} 0.8",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"guest\"} 1.52",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"kvm\"} 0.26",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"idle\"} 0.76",
+		"kvmtop_vcpu_seconds_total{guest=\"web1\",vcpu=\"0\",mode=\"block\"} 0.04",
 		"kvmtop_vcpu_seconds_total{guest=\"web1\",vcpu=\"0\",mode=\"wait\"} 0.04",
 		"kvmtop_finding{guest=\"db1\",rule=\"serial\"} 2",
 		"kvmtop_series_dropped{metric=\"kvmtop_exits_total\"} 0",
@@ -349,7 +350,7 @@ static void times_that_are_not_known(void **state)
 struct fleet {
 	struct guest list[NR_GUESTS];
 	bool is_there[NR_GUESTS];
-	uint64_t exits[NR_GUESTS], halt_ms[NR_GUESTS], poll_ms[NR_GUESTS];
+	uint64_t exits[NR_GUESTS], idle_ms[NR_GUESTS], poll_ms[NR_GUESTS];
 };
 
 static void set_guests(struct world *world, const struct fleet *fleet)
@@ -369,7 +370,7 @@ static void take_fleet(struct world *world, const struct fleet *fleet)
 		if (!fleet->is_there[i] || fleet->list[i].has_ended)
 			continue;
 		count(world, i + 1, 0, MSR, (uint32_t)fleet->exits[i], 3000);
-		live(world, i + 1, 0, HALT, fleet->halt_ms[i]);
+		live(world, i + 1, 0, IDLE, fleet->idle_ms[i]);
 	}
 	take(world);
 }
@@ -544,7 +545,7 @@ static void counters_never_go_back(void **state)
 				fleet->is_there[i] = true;
 			} else if (fleet->is_there[i] && !fleet->list[i].has_ended) {
 				fleet->exits[i] += random >> 28;
-				fleet->halt_ms[i] += random >> 29;
+				fleet->idle_ms[i] += random >> 29;
 				fleet->list[i].has_ended = random >> 16 & 15 ? false : true;
 				nr_ended += fleet->list[i].has_ended;
 			}
@@ -560,29 +561,30 @@ static void counters_never_go_back(void **state)
 	metrics_free(metrics);
 }
 
-/* What was polled in a halt is known when the halt is over, and taken off what was slept. */
-static void sleep_never_goes_back(void **state)
+/* A quota's part of waiting has a mode of its own, and is measured elsewhere. */
+static void waiting_never_goes_back(void **state)
 {
-	static const struct field poll = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
-					   .part = TIME_POLL };
+	static const struct field throttled = { .name = "thread(throttled)", .parent = FIELD_NONE,
+						.use = USE_HOST, .part = HOST_THROTTLED };
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	uint32_t id;
 	char *text;
 
-	id = fields_add(world->fields, &poll);
-	live(world, 1, 0, HALT, 50);
+	id = fields_add(world->fields, &throttled);
+	live(world, 1, 0, WAIT, 50);
 	live(world, 1, 0, id, 10);
 	take(world);
 	text = text_of(world, metrics);
-	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"wait\"} 0.04");
 	free(text);
-	live(world, 1, 0, HALT, 60);
+	live(world, 1, 0, WAIT, 60);
 	live(world, 1, 0, id, 30);
 	take(world);
 	text = text_of(world, metrics);
-	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"poll\"} 0.03");
-	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\","
+			"mode=\"throttled\"} 0.03");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"wait\"} 0.04");
 	free(text);
 	metrics_free(metrics);
 }
@@ -594,13 +596,13 @@ static void a_high_number_of_a_vcpu_takes_no_room(void **state)
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	char *text;
 
-	live(world, 1, 2147483639, HALT, 2500);
-	live(world, 1, 1, HALT, 500);
+	live(world, 1, 2147483639, IDLE, 2500);
+	live(world, 1, 1, IDLE, 500);
 	take(world);
 	text = text_of(world, metrics);
-	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"sleep\"} 0.5");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"idle\"} 0.5");
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"2147483639\","
-			"mode=\"sleep\"} 2.5");
+			"mode=\"idle\"} 2.5");
 	free(text);
 	metrics_free(metrics);
 }
@@ -653,7 +655,7 @@ UNIT(test_metrics)
 		TEST(a_guest_that_ended_is_there_once_more),
 		TEST(guests_of_one_name),
 		TEST(counters_never_go_back),
-		TEST(sleep_never_goes_back),
+		TEST(waiting_never_goes_back),
 		TEST(a_high_number_of_a_vcpu_takes_no_room),
 		TEST(a_limit_of_series),
 	};

@@ -791,7 +791,8 @@ static void every_hit_is_where_its_text_is(void **state)
 /* ---- timed exits */
 
 static const uint64_t made_hist[HIST_BUCKETS] = { [3] = 1, [4] = 60, [5] = 30, [13] = 9 };
-static const double made_split[SPLIT_PARTS] = { 0.5, 0.26, 0.04, 0.1, 0.1 };
+static const double made_split[SPLIT_PARTS] = { 0.4375, 0.125,	0.0625, 0.0625,
+						0.125,	0.125, 0.0625 };
 
 /* A view made by hand: its rows are what they are, whatever the facts. */
 static const char *made_picture(struct world *w, int cols, int rows)
@@ -815,7 +816,7 @@ static void make_exits(struct world *w)
 		row->is_idle = i;
 		row->cells[0] = cell_text(i ? "HLT" : "MSR_WRITE");
 		row->cells[view_column_by_id(&view_exits, "time_percent")] =
-			i ? cell_text("halt") : cell_percent(31, 1000);
+			cell_percent(i ? 4 : 31, 1000);
 		row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1200);
 		row->cells[view_column_by_id(&view_exits, "hist")] = cell_hist(made_hist);
 	}
@@ -868,11 +869,11 @@ static void exits_with_their_latency(void **state)
 
 	make_exits(w);
 	made_picture(w, 80, 24);
-	assert_string_equal(line(w, 4), " MSR_WRITE                     -         -      -"
-					"    3.1  1.20µs       -       -");
-	assert_string_equal(line(w, 5), " HLT                           -         -      -"
-					"   halt  1.20µs       -       -");
-	assert_string_equal(line(w, 6), " Total                                   -");
+	assert_string_equal(line(w, 4), " MSR_WRITE                  -      -    3.1      -"
+					"     -  1.20µs       -       -");
+	assert_string_equal(line(w, 5), " HLT                        -      -    0.4      -"
+					"     -  1.20µs       -       -");
+	assert_string_equal(line(w, 6), " Total                      -");
 	/* No row is selected: the first row's, as far as there is room. */
 	assert_string_equal(line(w, 7), "");
 	assert_string_equal(line(w, 8), " MSR_WRITE  Avg 1.20µs  100 ended");
@@ -887,7 +888,7 @@ static void exits_with_their_latency(void **state)
 	made_picture(w, 80, 18);
 	assert_string_equal(line(w, 9), "   512ns -  2.05µs          61  61.0% "
 					 "██████████████████████████████████████████");
-	made_picture(w, 120, 14);
+	made_picture(w, 130, 14);
 	assert_non_null(strstr(line(w, 3), " Latency      1ms       1s"));
 	assert_non_null(strstr(line(w, 4), "   ▁█▅       ▂"));
 	made_picture(w, 20, 5);
@@ -922,17 +923,17 @@ static void guests_with_their_split(void **state)
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
 	drop_rare(w);
 	made_picture(w, 150, 14);
-	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Throt%"));
-	assert_non_null(strstr(line(w, 3), "Throt%  CPU% Time split"));
-	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒▚░░ "));
+	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Block% Wait% Idle%"));
+	assert_non_null(strstr(line(w, 3), "Idle%  CPU% Time split"));
+	assert_non_null(strstr(line(w, 4), " ███████▓▓▒▚╳╳◦◦░ "));
 }
 
 /* Of its own sign and style, so that it needs no colours; the legend is in line 2. */
 static void each_part_of_the_split_differs(void **state)
 {
 	static const enum style styles[] = { STYLE_GUEST, STYLE_KVM, STYLE_USER, STYLE_POLL,
-					      STYLE_HALT };
-	static const int widths[] = { 8, 4, 1, 1, 2 };
+					     STYLE_BLOCK, STYLE_WAIT, STYLE_IDLE };
+	static const int widths[] = { 7, 2, 1, 1, 2, 2, 1 };
 	struct world *w = *state;
 	struct view_row *row;
 	const struct grid_cell *cells;
@@ -1013,7 +1014,8 @@ static void high_shares_of_time_stand_out(void **state)
 	assert_int_equal(style_at(w, 5, "20.3"), STYLE_SELECTED);
 	w->screen.page = PAGE_HELP;
 	made_picture(w, 100, 60);
-	assert_non_null(strstr(w->text, "KVM handled exits; highlighted from 20 on\n"));
+	assert_non_null(strstr(w->text, "KVM worked, on a CPU: for exits, halts too; "
+					"highlighted from 20 on\n"));
 }
 
 /* A history has one scale from 0 on, in its heading, with the time that it covers. */

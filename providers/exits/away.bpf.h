@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * away - the time in which a vCPU's thread has no CPU: it waits for one, or it sleeps.
+ *
+ * Within KVM_RUN, KVM's own notifiers of the scheduler, kvm_sched_out() and kvm_sched_in(), say
+ * when a vCPU's thread loses its CPU and gets one: no other switch of the host costs anything, and
+ * no exit without a switch. In user space, the scheduler's sums of the thread say what passed
+ * between the exit to user space and the end of the time there.
+ *
+ * An exit is timed without waiting: its begin moves forward by what its thread waited, so that the
+ * end of an exit, which is frequent, is as it was.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_AWAY_BPF_H
+#define KVMTOP_PROVIDERS_EXITS_AWAY_BPF_H
+
+#include "providers/exits/maps.bpf.h"
+
+/* Set once the programs on KVM's notifiers are attached. */
+_Bool sees_away;
+
+/* CONFIG_SCHED_INFO */
+static __always_inline _Bool knows_waits(void)
+{
+	return bpf_core_field_exists(struct task_struct, sched_info.run_delay);
+}
+
+/* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
+static __always_inline __u64 waited_so_far(const struct task_struct *task)
+{
+	return knows_waits() ? task->sched_info.run_delay : 0;
+}
+
+static __always_inline struct exits_parts *parts_of(struct exits_thread *thread, __u32 cell)
+{
+	return &thread->parts[cell % EXITS_CELLS];
+}
+
+/* ---- in user space */
+
+/*
+ * A clock that stands while the thread runs, and goes on while it has no CPU: the scheduler reads
+ * the time, exec_start, whenever it adds what passed to sum_exec_runtime.
+ */
+static __always_inline __u64 off_clock(const struct task_struct *task)
+{
+	return task->se.exec_start - task->se.sum_exec_runtime;
+}
+
+/* When user space gets the exit. */
+static __always_inline void note_userspace(struct exits_thread *thread)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	thread->user_off = off_clock(task);
+	thread->user_ran = task->se.sum_exec_runtime;
+	thread->user_delay = waited_so_far(task);
+	thread->user_switches = task->nvcsw;
+}
+
+/*
+ * How long the thread had no CPU in the ns since then. Each CPU may have a clock of its own
+ * (CONFIG_IRQ_TIME_ACCOUNTING): on another CPU, what the thread ran is right to a tick.
+ */
+static __always_inline void ask_scheduler(const struct exits_thread *thread,
+					  const struct task_struct *task, __u64 ns,
+					  struct exits_off *ret_off)
+{
+	__u64 waited = waited_so_far(task) - thread->user_delay;
+	__u64 ran = task->se.sum_exec_runtime - thread->user_ran;
+	__u64 off = off_clock(task) - thread->user_off;
+
+	if (thread->cpu != bpf_get_smp_processor_id())
+		off = task->nvcsw != thread->user_switches && ns > ran ? ns - ran : 0;
+	if (waited > ns)
+		waited = ns;
+	if (off > ns)
+		off = ns;
+	ret_off->waited_ns = waited;
+	ret_off->slept_ns = off > waited ? off - waited : 0;
+}
+
+/* Moves the begin of what is open by what does not count as its time. */
+static __always_inline void move_begin(struct exits_thread *thread, __u64 ns)
+{
+	_Bool is_nested = thread->nested_since == thread->begun_ns;
+
+	thread->begun_ns += ns;
+	if (is_nested)
+		thread->nested_since += ns;
+}
+
+/*
+ * Takes what passed without a CPU out of the time in user space, and returns what is left of it. A
+ * thread that slept was idle if user space has the halts of the guest; else it was blocked.
+ */
+static __noinline __u64 add_off(struct exits_thread *thread, __u64 ns)
+{
+	_Bool is_idle = thread->user_cell >= EXITS_HALT;
+	struct exits_off off;
+
+	ask_scheduler(thread, bpf_get_current_task_btf(), ns, &off);
+	thread->waited_ns += off.waited_ns;
+	move_begin(thread, off.waited_ns);
+	exits_parts_add(parts_of(thread, thread->begun_cell), &off, is_idle);
+	exits_parts_add(parts_of(thread, thread->user_cell), &off, is_idle);
+	return ns - off.waited_ns;
+}
+
+/* Ends the time in user space, and returns when that is: now. */
+static __noinline __u64 end_userspace(struct exits_thread *thread)
+{
+	__u64 now = bpf_ktime_get_ns(), since = thread->user_since, ns;
+
+	thread->user_since = 0; /* first, as in end_exit() */
+	barrier();
+	if (!since || now < since || !exits_open_since(thread))
+		return now;
+	ns = now - since;
+	if (sees_away && off_clock(bpf_get_current_task_btf()) != thread->user_off)
+		ns = add_off(thread, ns);
+	thread->user_ns += ns;
+	if (thread->begun_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
+		thread->halt_user_ns += ns;
+	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
+	return now;
+}
+
+/* ---- in KVM_RUN */
+
+/* Whether the thread, which is about to lose its CPU, could go on. */
+static __always_inline _Bool is_runnable(const struct task_struct *task)
+{
+	/* Since Linux 6.12 a thread that sleeps may stay in the queue for a while. */
+	if (bpf_core_field_exists(struct task_struct, se.sched_delayed) &&
+	    READ(task, struct task_struct, se.sched_delayed))
+		return 0;
+	return READ(task, struct task_struct, on_rq) != 0;
+}
+
+/*
+ * Whether KVM blocks the vCPU until there is work for it: in a halt, or before the interrupt that
+ * starts it. A halt for a page that the host has not got is the host's.
+ */
+static __always_inline _Bool is_idle(const void *vcpu)
+{
+	if (!vcpu || !bpf_core_field_exists(struct kvm_vcpu, wait.task) ||
+	    !READ(vcpu, struct kvm_vcpu, wait.task))
+		return 0;
+	return !bpf_core_field_exists(struct kvm_vcpu, arch.apf.halted) ||
+	       !READ(vcpu, struct kvm_vcpu, arch.apf.halted);
+}
+
+/* A thread without a record has made no exit yet. */
+static __always_inline int lose_cpu(void)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	const struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now;
+
+	if (!thread)
+		return 0;
+	now = end_userspace(thread); /* KVM_RUN has begun again */
+	thread->away = is_runnable(task) ? EXITS_WAITS :
+		       is_idle(vcpu_of(task)) ? EXITS_IDLES : EXITS_BLOCKED;
+	thread->delay_before = waited_so_far(task);
+	barrier();
+	thread->away_since = now;
+	return 0;
+}
+
+/* A wait is no time of the exit; nor is the sleep of a vCPU that is idle in what is no halt. */
+static __always_inline void end_away(struct exits_thread *thread, struct exits_off *off,
+				     _Bool is_open)
+{
+	_Bool is_halt = is_open && thread->begun_cell >= EXITS_HALT;
+	__u64 left_out = off->waited_ns;
+
+	if (thread->away == EXITS_IDLES && !is_halt) {
+		thread->idle_out_ns += off->slept_ns;
+		left_out += off->slept_ns;
+		off->slept_ns = 0;
+	}
+	thread->waited_ns += off->waited_ns;
+	if (thread->entered_ns)
+		thread->entered_ns += left_out;
+	if (!is_open)
+		return;
+	move_begin(thread, left_out);
+	exits_parts_add(parts_of(thread, thread->begun_cell), off, thread->away == EXITS_IDLES);
+}
+
+static __always_inline int get_cpu(void)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	__u64 since = thread ? thread->away_since : 0, ns;
+	struct exits_off off = { 0, 0 };
+
+	if (!since)
+		return 0;
+	ns = bpf_ktime_get_ns() - since;
+	/* The scheduler's own sum counts a wait twice in part if the thread was woken meanwhile. */
+	off.waited_ns = ns;
+	if (thread->away != EXITS_WAITS) {
+		off.waited_ns = waited_so_far(bpf_get_current_task_btf()) - thread->delay_before;
+		if (off.waited_ns > ns)
+			off.waited_ns = ns;
+		off.slept_ns = ns - off.waited_ns;
+	}
+	end_away(thread, &off, exits_open_since(thread) != 0);
+	barrier();
+	thread->away_since = 0;
+	return 0;
+}
+
+/* AArch64 before Linux 6.4 attaches no programs of the first kind: see exits_attach(). */
+SEC("fentry/kvm_sched_out")
+int on_sched_out(const void *ctx __attribute__((unused)))
+{
+	return lose_cpu();
+}
+
+SEC("fentry/kvm_sched_in")
+int on_sched_in(const void *ctx __attribute__((unused)))
+{
+	return get_cpu();
+}
+
+SEC("kprobe/kvm_sched_out")
+int on_probed_out(const void *ctx __attribute__((unused)))
+{
+	return lose_cpu();
+}
+
+SEC("kprobe/kvm_sched_in")
+int on_probed_in(const void *ctx __attribute__((unused)))
+{
+	return get_cpu();
+}
+
+#endif
