@@ -3,16 +3,22 @@
  * faultguest - on x86: a guest that writes to its memory, a page at a time, and a VMM that may log
  * the written pages, as for a migration.
  *
- * usage: faultguest [--name NAME] [--huge] [--log] PAGES ROUNDS
+ * usage: faultguest [--name NAME] [--huge] [--log] [--pager US] PAGES ROUNDS
  *
  * Prints "ready PID" and waits for a line on stdin. Then the guest writes ROUNDS times to each of
  * PAGES pages (128 at most) above 128 KiB; in the first round each is a page fault. With --huge the
  * memory is 4 MiB of huge pages, if the host gives them. With --log each page is written once
- * before, and the log is read before each round, so that each write is one to a protected page. It
- * prints "done" and stays for two minutes.
+ * before, and the log is read before each round, so that each write is one to a protected page.
+ * With --pager the pages are away before each round, and another thread brings a page US
+ * microseconds after the guest wants it, as when a snapshot is restored. It prints "done" and stays
+ * for two minutes.
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
 #include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x400000 /* twice a huge page: one of them is whole, wherever it begins */
@@ -50,6 +56,49 @@ static void read_log(const struct small_guest *guest)
 	must(ioctl(guest->vm, KVM_GET_DIRTY_LOG, &log), "KVM_GET_DIRTY_LOG");
 }
 
+struct pager {
+	int fd;
+	uint32_t us;
+};
+
+static void *bring_pages(void *arg)
+{
+	const struct pager *pager = arg;
+	struct uffd_msg message;
+
+	while (read(pager->fd, &message, sizeof(message)) == sizeof(message)) {
+		struct uffdio_zeropage page = { .range = { message.arg.pagefault.address & -4096ULL,
+							   4096 } };
+
+		usleep(pager->us);
+		must(ioctl(pager->fd, UFFDIO_ZEROPAGE, &page), "UFFDIO_ZEROPAGE");
+	}
+	return NULL;
+}
+
+/* The guest's pages from the first one on. */
+static void begin_pager(const struct small_guest *guest, struct pager *pager, uint32_t pages)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .range = { (uintptr_t)guest->memory + FIRST_GPA,
+						    (uint64_t)pages * 4096 },
+					 .mode = UFFDIO_REGISTER_MODE_MISSING };
+	pthread_t thread;
+
+	pager->fd = must((int)syscall(SYS_userfaultfd, O_CLOEXEC), "userfaultfd");
+	must(ioctl(pager->fd, UFFDIO_API, &api), "UFFDIO_API");
+	must(ioctl(pager->fd, UFFDIO_REGISTER, &range), "UFFDIO_REGISTER");
+	errno = pthread_create(&thread, NULL, bring_pages, pager);
+	if (errno)
+		die("pthread_create");
+	pthread_setname_np(thread, "pager");
+}
+
+static void take_pages(const struct small_guest *guest, uint32_t pages)
+{
+	must(madvise(guest->memory + FIRST_GPA, (size_t)pages * 4096, MADV_DONTNEED), "madvise");
+}
+
 static void run_round(struct small_guest *guest, uint32_t pages)
 {
 	const struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rcx = pages };
@@ -65,12 +114,15 @@ int main(int argc, char **argv)
 	int first = first_argument(argc, argv);
 	bool is_huge = take_option(argv, &first, "--huge");
 	bool is_logged = take_option(argv, &first, "--log");
+	bool has_pager = take_option(argv, &first, "--pager");
+	struct pager pager = { .us = has_pager && first < argc ? number_of(argv[first++]) : 0 };
 	struct small_guest guest;
 	uint32_t pages, rounds;
 
 	pages = argc - first == 2 ? number_of(argv[first]) : 0;
 	if (!pages || pages > PAGES_MAX) {
-		fprintf(stderr, "usage: faultguest [--name NAME] [--huge] [--log] PAGES ROUNDS\n");
+		fprintf(stderr, "usage: faultguest [--name NAME] [--huge] [--log] [--pager US] "
+				"PAGES ROUNDS\n");
 		return 2;
 	}
 	rounds = number_of(argv[first + 1]);
@@ -80,10 +132,14 @@ int main(int argc, char **argv)
 	small_guest_add_vcpu(&guest);
 	if (is_logged)
 		run_round(&guest, pages);
+	if (has_pager)
+		begin_pager(&guest, &pager, pages);
 	small_guest_wait();
 	for (uint32_t i = 0; i < rounds; i++) {
 		if (is_logged)
 			read_log(&guest);
+		if (has_pager)
+			take_pages(&guest, pages);
 		run_round(&guest, pages);
 	}
 	small_guest_stay();

@@ -2,13 +2,14 @@
 /*
  * haltguest - on x86: a guest that halts in KVM, where miniguest halts in user space.
  *
- * usage: haltguest [--name NAME] [--kick] HALTS US
+ * usage: haltguest [--name NAME] [--kick] [--unstarted] HALTS US
  *
  * Prints "ready PID", waits for a line on stdin, and then halts HALTS times until the timer (KVM's
  * PIT) interrupts it US microseconds later. For each it makes three port writes, which KVM answers;
  * and eight once. With --kick a signal ends KVM_RUN every 200 ms, mostly in a halt, as QEMU kicks a
  * vCPU, and the VMM works for 50 ms then, a quarter of the time. Then it prints "ns" and how long
- * all took, "done", and stays for two minutes.
+ * all took, "done", and stays for two minutes: with --unstarted in KVM_RUN, where the vCPU waits
+ * for the interrupt that starts it, as a second one does before the guest has booted.
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
@@ -107,13 +108,15 @@ int main(int argc, char **argv)
 {
 	int first = first_argument(argc, argv);
 	bool has_kicks = take_option(argv, &first, "--kick");
+	bool is_unstarted = take_option(argv, &first, "--unstarted");
+	struct kvm_mp_state unstarted = { .mp_state = KVM_MP_STATE_UNINITIALIZED };
 	struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2 };
 	struct kvm_pit_config pit = { 0 };
 	struct small_guest guest;
 	uint64_t begun_ns;
 
 	if (argc - first != 2) {
-		fprintf(stderr, "usage: haltguest [--name NAME] [--kick] HALTS US\n");
+		fprintf(stderr, "usage: haltguest [--name NAME] [--kick] [--unstarted] HALTS US\n");
 		return 2;
 	}
 	regs.rsi = number_of(argv[first]);
@@ -134,6 +137,11 @@ int main(int argc, char **argv)
 	if (guest.run->exit_reason != KVM_EXIT_IO || guest.run->io.port != 0xf4)
 		small_guest_fail(&guest);
 	printf("ns %llu\n", (unsigned long long)(now_ns() - begun_ns));
+	if (is_unstarted) {
+		alarm(HOLD_S);
+		must(ioctl(guest.vcpu, KVM_SET_MP_STATE, &unstarted), "KVM_SET_MP_STATE");
+		ioctl(guest.vcpu, KVM_RUN, 0);
+	}
 	small_guest_stay();
 	return 0;
 }

@@ -77,9 +77,14 @@ two_vmms() {
 	stop "$GUEST"
 }
 
-# Lines of reason, number, and the average in us.
+# Lines of reason, number, and the average in us: perf's, which has the waits.
 live_rows() {
-	awk -F, 'NR > 1 { printf "%s %d %.3f\n", $3, $6, $8 / $6 / 1000 }' "$TMP/exits" | sort
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		ns = $at["time_ns"] + ("wait_ns" in at ? $at["wait_ns"] : 0)
+		printf "%s %d %.3f\n", $at["reason"], $at["total"], ns / $at["total"] / 1000
+	}' "$TMP/exits" | sort
 }
 
 recorded_rows() {

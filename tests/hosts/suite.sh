@@ -16,6 +16,7 @@
 . tests/hosts/suite_where.sh
 . tests/hosts/suite_why.sh
 . tests/hosts/suite_host.sh
+. tests/hosts/suite_boxes.sh
 
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
@@ -24,8 +25,8 @@ interpreted_bpf guests_come_and_go cpu_goes_and_comes cpu_comes late_children ex
 exits_without_btf exits_pulled_away exits_times exits_open exits_long exits_long_untraced
 exits_waits exits_options exits_arguments exits_queues exits_faults exits_beside_bpf exits_halt
 exits_polls exits_kicks exits_nested exits_brief where_code where_emulation guest_code lock_holder
-why_code findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
-host_vhost host_interrupts host_throttled clock_steps both_engines views_exact screen_views
+why_blocked findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
+host_vhost host_interrupts host_throttled boxes clock_steps both_engines views_exact screen_views
 record_exact record_killed host_log:perf cpu_comes:perf"
 ENGINE=bpf
 

@@ -60,11 +60,12 @@ by_picture() {
 	awk '$2 != "KVM" { print $1, $2, $3 }' "$TMP/picture" | sort
 }
 
-# report_sums: lines of thread, exits that ended, and their ns, from kvmtop report.
+# report_sums: lines of thread, exits that ended, and their ns with waiting, from kvmtop report.
 report_sums() {
 	kvmtop report --by tid --csv "$RECORDING" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["tid"], $at["total"], $at["time_ns"] }' | sort
+	{ waited = "wait_ns" in at ? $at["wait_ns"] : 0 }
+	{ print $at["tid"], $at["total"], $at["time_ns"] + waited }' | sort
 }
 
 # picture_sums: the same from kvmtop timeline.

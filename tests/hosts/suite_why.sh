@@ -42,7 +42,14 @@ why_device() {
 	guest_go quiet
 	is "$(why_of)" 0 "why: nothing is found in a healthy guest"
 	is "$(cat "$TMP/why.err")" "" "why: nothing to complain about"
-	guest slow --mmio 20 --answer 10000 --rounds 0 --pause 200000
+	guest sleeps --mmio 20 --answer 10000 --rounds 0 --pause 200000
+	w_sleeps=$GUEST
+	guest_go sleeps
+	is "$(why_of "$w_wait")" "blocked_in_vmm
+3" "why: a VMM that sleeps is found, and is not slow"
+	like "$(cat "$TMP/why")" 'kvmtop where -g sleeps shows the code' "why: with the command"
+	stop "$w_sleeps"
+	guest slow --mmio 20 --answer 10000 --spin --rounds 0 --pause 200000
 	guest_go slow
 	is "$(why_of "$w_wait")" "slow_vmm
 3" "why: a slow VMM is found, and not its device, too"
@@ -70,7 +77,6 @@ why_wait() {
 	guest_go busy
 	w_only="cpu_wait_ratio = 0.35
 cpuid_ratio = off
-emulated_ratio = off
 page_fault_ratio = off"
 	is "$(why_of "$w_only")" "cpu_wait
 3" "why: vCPUs that share a CPU wait"
@@ -84,66 +90,36 @@ page_fault_ratio = off"
 	done
 	is "$(why_of "$w_only")" 0 "why: each on a CPU of its own they do not"
 	stop "$GUEST"
+	guest spins "--$WHERE_WRITES" 1000 --answer 3000 --spin --vcpus 2 --rounds 0
+	taskset -a -p 1 "$GUEST" >/dev/null
+	guest_go spins
+	is "$(why_of "$w_only")" "cpu_wait
+user_device
+3" "why: a VMM that has no CPU is not slow"
+	like "$(sed -n 2p "$TMP/why")" ',cpu_wait,' "why: the wait comes first"
+	stop "$GUEST"
 }
 
-# code_of RULE OPTION...: what kvmtop why finds, in $TMP/why. Emulated hosts have no counter of
-# cycles: most of a short exit is [interrupts off] there, and its functions have any part of the
-# rest.
-code_of() {
-	section "why: $1"
-	shift
-	printf '%s\n' 'kvmtop_ratio = off' 'cpu_wait_ratio = off' 'security_module_ratio = 0.005' \
-		'emulated_ratio = 0.01' >"$TMP/thresholds"
-	kvmtop why --csv --thresholds "$TMP/thresholds" "$@" >"$TMP/why" 2>"$TMP/why.err"
-	diag "$(cat "$TMP/why" "$TMP/why.err")"
-}
-
-# The code that takes the time of exits, and the guest's function that makes them.
-why_code() {
+# What sleeps though the guest has work: in the VMM for a lock, in KVM for a page.
+why_blocked() {
+	section "why: vCPUs that sleep"
+	thresholds_of 0.2 1000000 10
 	guest locks "--$WHERE_WRITES" 10 --answer 5000 --lock --rounds 0
-	w_guest=$GUEST
 	guest_go locks
-	code_of vmm_lock
-	finds vmm_lock locks '% of the time of these exits .*; most in [^ ;]*(lock|futex)'
-	unlike "$(cat "$TMP/why")" ',emulated,|,guest_function,' "why: and no other code"
-	stop "$w_guest"
-	guest asks --cpuid 1000 --rounds 0
-	w_guest=$GUEST
-	guest_go asks
-	code_of emulated
-	case $CPUID in
-	cpuid) finds emulated asks 'most in x86_.*emulate|most in x86_decode' ;;
-	*) unlike "$(cat "$TMP/why")" ',emulated,' "why: this CPU needs no emulation of CPUID" ;;
-	esac
-	unlike "$(cat "$TMP/why")" ',vmm_lock,|,security_module,' "why: and no other code"
-	stop "$w_guest"
-	if ! command -v symbols >/dev/null; then
-		skip "why: a guest's function" "the small kernel is for x86-64"
+	why_by "$TMP/all"
+	finds blocked_in_vmm locks '% of its time .*; most: '
+	like "$(cat "$TMP/why")" 'kvmtop where -g locks shows the code' "why: with the command"
+	stop "$GUEST"
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "why: a page that another thread brings" "the guest is for x86-64"
 		return
 	fi
-	guest_of symbols kernel 4000000
-	w_guest=$GUEST
-	guest_go kernel
-	code_of guest_function --guest-symbols
-	finds guest_function kernel '7[45]\.[0-9] % of its exits .*; func_100;'
-	stop "$w_guest"
-}
-
-# What security modules take of the ioctl of each exit to user space. Some hundred samples of exits,
-# of which three to six in a hundred are in TOMOYO.
-why_security() {
-	guest writes "--$WHERE_WRITES" 1000 --rounds 0
-	w_guest=$GUEST
-	guest_go writes
-	code_of security_module 30
-	mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
-	if grep -q -E 'tomoyo|apparmor|selinux' /sys/kernel/security/lsm; then
-		finds security_module writes 'most in (security|tomoyo|apparmor|selinux)_'
-	else
-		skip "why: a security module" "this host has none"
-	fi
-	unlike "$(cat "$TMP/why")" ',vmm_lock,' "why: and no lock"
-	stop "$w_guest"
+	guest_of faultguest paged --pager 20000 100 8
+	guest_go paged
+	why_by "$TMP/all"
+	finds blocked_in_kvm paged "; most: $FAULT"
+	unlike "$(cat "$TMP/why")" ',page_faults,' "why: and the faults are not the cause"
+	stop "$GUEST"
 }
 
 # A quota of half a CPU, then of ten.
@@ -162,7 +138,6 @@ why_quota() {
 	w_only="throttled_ratio = 0.3
 cpu_wait_ratio = 0.3
 cpuid_ratio = off
-emulated_ratio = off
 page_fault_ratio = off"
 	is "$(why_of "$w_only")" "throttled
 3" "why: a quota is found, and not as a want of CPUs"
@@ -185,7 +160,6 @@ why_remote() {
 	guest_go far
 	w_only="migrations_per_second = off
 page_fault_ratio = off
-emulated_ratio = off
 cpuid_ratio = off"
 	is "$(why_of "$w_only")" "remote_memory
 3" "why: memory of another node is found"

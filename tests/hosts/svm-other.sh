@@ -5,7 +5,7 @@
 
 svm_root
 root_screen
-root_suite why_security adds_up one_guest:perf by_guest:perf guests_come_and_go:perf \
+root_suite adds_up one_guest:perf by_guest:perf guests_come_and_go:perf \
 	cpu_goes_and_comes:perf late_children:perf
 root_end >"$TMP/initrd"
 svm_boot 2 512 rcupdate.rcu_expedited=1

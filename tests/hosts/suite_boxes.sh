@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # variables of suite.sh and inside.sh
+#
+# suite_boxes.sh - where the time of vCPUs goes, beside the scheduler's own numbers of their
+# threads, and beside what their guests and VMMs were told to do: part of suite.sh.
+
+BOXES="guest kvm user poll block wait idle"
+
+# boxes_of GUEST: the shares of its vCPUs over eight seconds in $TMP/shares, a line each: "vcpu0
+# guest 1.0 kvm 2.0 ... cpu 3.0 ran 3.1 waited 0.2", the last two by the scheduler.
+boxes_of() {
+	# On a busy machine the second reading may come too early or too late.
+	for b_try in 1 2 3; do
+		measure_boxes "$1"
+		! awk '{ s = ($6 - $2) / 100; exit !(s > 7 && s < 9) }' "$TMP/times" || break
+		disturbed "boxes of $1" "$b_try" 3
+	done
+}
+
+measure_boxes() {
+	b_guest=$1
+	: >"$TMP/boxes"
+	kvmtop -l -c -n 2 -s 8 --view vcpus -g "$b_guest" >"$TMP/boxes" 2>"$TMP/boxes.err" &
+	b_pid=$!
+	T_pids="$T_pids $b_pid"
+	wait_for 60 has_boxes 1
+	vcpu_times "$GUEST" >"$TMP/times.1"
+	wait_for 60 has_boxes 2
+	vcpu_times "$GUEST" >"$TMP/times.2"
+	wait "$b_pid"
+	paste -d ' ' "$TMP/times.1" "$TMP/times.2" >"$TMP/times"
+	awk -v boxes="$BOXES cpu" '
+	NR == FNR {
+		time = ($6 - $2) * 1e5
+		if (time) {
+			ran[$1] = ($7 - $3) / time
+			waited[$1] = ($8 - $4) / time
+		}
+		next
+	}
+	FNR == 1 { n = split($0, ids, ","); for (i = 1; i <= n; i++) at[ids[i]] = i; next }
+	{
+		split($0, cells, ",")
+		vcpu = cells[at["vcpu"]]
+		if (vcpu == "" || seen[vcpu]++ < 1)
+			next
+		line = "vcpu" vcpu
+		n = split(boxes, names, " ")
+		for (i = 1; i <= n; i++)
+			line = line " " names[i] " " cells[at[names[i] "_percent"]]
+		print line " ran " ran["vcpu" vcpu] + 0 " waited " waited["vcpu" vcpu] + 0
+	}' "$TMP/times" "$TMP/boxes" >"$TMP/shares"
+	diag "$b_guest: $(tr '\n' ';' <"$TMP/shares")"
+}
+
+# has_boxes NR: that many intervals are printed.
+has_boxes() {
+	[ "$(awk -F, 'NR > 1 { print $1 }' "$TMP/boxes" | sort -u | wc -l)" -ge "$1" ]
+}
+
+# vcpu_times PID: "vcpu0 TIME RAN_NS WAITED_NS" of each vCPU's thread; TIME in hundredths.
+vcpu_times() {
+	for b_task in "/proc/$1/task"/*; do
+		b_name=$(cat "$b_task/comm")
+		case $b_name in
+		vcpu*) ;;
+		"${GUEST_PROGRAM:-}") b_name=vcpu0 ;;
+		*) continue ;;
+		esac
+		echo "$b_name $(cut -d' ' -f1 /proc/uptime | tr -d .)" \
+			"$(cut -d' ' -f1,2 "$b_task/schedstat")"
+	done
+}
+
+# boxes_agree WHAT: of each vCPU the boxes add up, and agree with the scheduler.
+boxes_agree() {
+	b_wrong=$(awk -v boxes="$BOXES" -v error="$(tail -n 1 "$TMP/boxes.err")" '
+	function off(name, is, wanted, limit) {
+		if (is < wanted - limit || is > wanted + limit)
+			printf "%s: %s %.1f for %.1f\n", $1, name, is, wanted
+	}
+	{
+		sum = 0
+		for (i = 2; i < NF; i += 2)
+			value[$i] = $(i + 1)
+		n = split(boxes, names, " ")
+		for (i = 1; i <= n; i++)
+			sum += value[names[i]]
+		on_cpu = value["guest"] + value["kvm"] + value["user"] + value["poll"]
+		off("the sum", sum, 100, 0.5)
+		off("on a CPU", on_cpu, value["cpu"], 1)
+		off("on a CPU, by the scheduler", on_cpu, value["ran"], 1.5)
+		off("waiting, by the scheduler", value["wait"], value["waited"], 1.5)
+	}
+	END { if (!NR) print "nothing was measured: " error }' "$TMP/shares")
+	is "$b_wrong" "" "$1: the boxes add up, and are the scheduler's"
+}
+
+# box VCPU NAME MIN MAX WHAT
+box() {
+	b_is=$(awk -v vcpu="$1" -v name="$2" '
+	$1 == vcpu { for (i = 2; i < NF; i += 2) if ($i == name) print $(i + 1) }' "$TMP/shares")
+	check "$5: $2 is $b_is, $3 to $4" \
+		awk "BEGIN { exit !(${b_is:--1} >= $3 && ${b_is:--1} <= $4) }"
+}
+
+# go NAME: the guest runs, on the first CPU.
+go() {
+	taskset -a -p 1 "$GUEST" >/dev/null
+	guest_go "$1"
+}
+
+# busy_guest NAME OPTION...: a guest that goes on until it is stopped.
+busy_guest() {
+	guest "$@" --rounds 0
+	go "$1"
+}
+
+boxes() {
+	section "where the time of vCPUs goes"
+	[ "$(nproc)" -lt 2 ] || taskset -p 2 $$ >/dev/null # kvmtop, and what reads beside it
+	busy_guest two --cpuid 1000000 --vcpus 2
+	boxes_of two
+	boxes_agree "two on one CPU"
+	box vcpu0 wait 47 56 "two on one CPU"
+	box vcpu0 block 0 0.5 "two on one CPU"
+	stop "$GUEST"
+
+	busy_guest sleeps "--$WHERE_WRITES" 1000 --answer 5000
+	boxes_of sleeps
+	boxes_agree "a VMM that sleeps"
+	box vcpu0 block 75 99 "a VMM that sleeps"
+	box vcpu0 idle 0 3 "a VMM that sleeps"
+	stop "$GUEST"
+
+	busy_guest spins "--$WHERE_WRITES" 1000 --answer 3000 --spin --vcpus 2
+	boxes_of spins
+	boxes_agree "VMMs that spin on one CPU"
+	box vcpu0 user 38 52 "VMMs that spin on one CPU"
+	box vcpu0 wait 46 56 "VMMs that spin on one CPU"
+	stop "$GUEST"
+
+	busy_guest rests --cpuid 10 --pause 20000
+	boxes_of rests
+	boxes_agree "a guest that rests"
+	box vcpu0 idle 60 99 "a guest that rests"
+	box vcpu0 block 0 3 "a guest that rests"
+	stop "$GUEST"
+	boxes_x86
+	taskset -p ff $$ >/dev/null
+}
+
+boxes_x86() {
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "boxes of halts in KVM, of pages, of a vCPU that is not started" \
+			"the guests are x86's"
+		return
+	fi
+	GUEST_PROGRAM=haltguest
+	b_before=$(cat /sys/module/kvm/parameters/halt_poll_ns)
+	for b_ns in 0 20000000; do
+		echo $b_ns >/sys/module/kvm/parameters/halt_poll_ns
+		guest_of haltguest halts 4000 10000
+		go halts
+		boxes_of halts
+		boxes_agree "halts, polled for $b_ns ns"
+		if [ $b_ns = 0 ]; then
+			box vcpu0 idle 85 99 "halts without polling"
+			box vcpu0 poll 0 0.1 "halts without polling"
+		else
+			box vcpu0 poll 20 99 "halts with polling"
+		fi
+		stop "$GUEST"
+	done
+	echo "$b_before" >/sys/module/kvm/parameters/halt_poll_ns
+
+	guest_of haltguest kicked --kick 8000 10000
+	go kicked
+	boxes_of kicked
+	boxes_agree "halts that signals end"
+	box vcpu0 user 15 30 "halts that signals end"
+	stop "$GUEST"
+
+	guest_of haltguest waits --unstarted 600 10000
+	go waits
+	boxes_of waits
+	boxes_agree "a vCPU that waits to be started"
+	box vcpu0 idle 99 100 "a vCPU that waits to be started"
+	stop "$GUEST"
+
+	GUEST_PROGRAM=faultguest
+	guest_of faultguest paged --pager 20000 100 8
+	go paged
+	boxes_of paged
+	boxes_agree "a page that another thread brings"
+	box vcpu0 block 70 99 "a page that another thread brings"
+	box vcpu0 kvm 0 15 "a page that another thread brings"
+	stop "$GUEST"
+	GUEST_PROGRAM=
+}
