@@ -25,12 +25,12 @@
 #define BEFORE_S 1800
 #define AFTER_S 7200
 #define VCPUS 4
-#define MODE_SHARE (1.0 / 7) /* of a vCPU's time */
+#define MODE_SHARE (1.0 / 8) /* of a vCPU's time */
 
 static const char *const reasons[] = { "cpuid", "hlt", "interrupt", "io",
 				       "msr",	"npf", "pause",	    "vintr" };
-static const char *const modes[] = { "guest", "kvm",  "user",	  "poll",
-				     "sleep", "wait", "throttled" };
+static const char *const modes[] = { "guest", "kvm",   "user", "poll",
+				     "idle",  "block", "wait", "throttled" };
 static const char *const edges[] = { "2.56e-07",    "1.024e-06",   "4.096e-06",	  "1.6384e-05",
 				     "6.5536e-05",  "0.000262144", "0.001048576", "0.004194304",
 				     "0.016777216", "0.067108864", "0.268435456", "1.073741824",
