@@ -130,16 +130,16 @@ static void add_rows(struct bench *bench, uint32_t thread, uint64_t seconds)
 	const struct {
 		enum host_part part;
 		uint64_t value;
-	} host[] = { { HOST_RUN, seconds * 400000000 },
-		     { HOST_CPU, thread % 64 },
-		     { HOST_AFFINITY, 64 } };
+		int flags;
+	} host[] = { { HOST_RUN, seconds * 400000000, ROW_NEW },
+		     { HOST_WAITED, seconds * (300000000 + 1000 * thread), ROW_NEW },
+		     { HOST_CPU, thread % 64, 0 },
+		     { HOST_AFFINITY, 64, 0 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(host); i++) {
 		key.field = bench->host.parts[host[i].part];
-		sample_add(sample, key, host[i].value, host[i].part == HOST_RUN ? ROW_NEW : 0);
+		sample_add(sample, key, host[i].value, host[i].flags);
 	}
-	key.field = bench->host.wait;
-	sample_add(sample, key, seconds * (300000000 + 1000 * thread), ROW_NEW);
 	for (uint32_t i = 0; i <= CULPRITS; i++) {
 		struct timing timing = { .time_ns = seconds * (i ? 4000000 + 1000 * i : 300000000),
 					 .max_ns = 3000000, .hist[12] = (uint32_t)seconds };
@@ -207,7 +207,6 @@ static struct facts facts_of(struct bench *bench)
 	struct facts facts = made_up_facts(&bench->made_up);
 
 	facts.stacks = bench->stacks;
-	facts.latest_stacks = &bench->made_up.sample.stacks;
 	facts.long_exits = &bench->made_up.stats->long_exits;
 	return facts;
 }

@@ -106,6 +106,20 @@ static void check_shares(struct json_object *row, const char *key)
 	}
 }
 
+/* The sum of the numbers with these keys; false if one is absent. */
+static bool sum_of(struct json_object *row, const char *const *keys, size_t nr, double *ret_sum)
+{
+	double part;
+
+	*ret_sum = 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (!number(row, keys[i], &part))
+			return false;
+		*ret_sum += part;
+	}
+	return true;
+}
+
 /*
  * Where the time of a vCPU or a guest went: the parts that are known add up to all of it. Where
  * what blocked is not known, waiting is within the others.
@@ -114,13 +128,10 @@ static void check_time(struct json_object *row, const char *key)
 {
 	static const char *const parts[] = { "guest_percent", "kvm_percent", "user_percent",
 					     "idle_percent" };
-	double sum = 0, part, whole;
+	double sum, part, whole;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (!number(row, parts[i], &part))
-			return;
-		sum += part;
-	}
+	if (!sum_of(row, parts, ARRAY_SIZE(parts), &sum))
+		return;
 	if (number(row, "poll_percent", &part))
 		sum += part;
 	if (number(row, "block_percent", &part) && number(row, "wait_percent", &whole))
@@ -141,16 +152,12 @@ static void check_time(struct json_object *row, const char *key)
 static void check_on_cpu(struct json_object *row, const char *key, double elapsed_s)
 {
 	static const char *const parts[] = { "guest_percent", "kvm_percent", "user_percent" };
-	double sum = 0, part, ran;
+	double sum, part, ran;
 
 	if (!number(row, "vcpu", &part) || !number(row, "block_percent", &part) ||
-	    !number(row, "cpu_percent", &ran) || elapsed_s <= 0)
+	    !number(row, "cpu_percent", &ran) || elapsed_s <= 0 ||
+	    !sum_of(row, parts, ARRAY_SIZE(parts), &sum))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (!number(row, parts[i], &part))
-			return;
-		sum += part;
-	}
 	if (number(row, "poll_percent", &part))
 		sum += part;
 	sentence(fabs(sum - ran) <= 1 + 0.5 / elapsed_s, key, "on a CPU %.1f, ran %.1f", sum, ran);
