@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * away - what the time counts as in which a vCPU's thread has no CPU: one rule for what runs in the
- * kernel and for recordings.
+ * away - what a vCPU's time without a CPU counts as: one rule for the programs in the kernel and
+ * for recordings.
  *
  * BPF programs include this header: it needs no libc.
  */
