@@ -343,7 +343,8 @@ void who_interrupts_add_none(const struct who_interrupts *interrupts, struct key
 
 	key.field = interrupts->all;
 	if (are_unseen(interrupts->program->bss) ||
-	    *key_index_slot(&interrupts->index, interrupts->sums, &key))
+	    (interrupts->nr_sums &&
+	     *key_index_slot(&interrupts->index, interrupts->sums, &key)))
 		return;
 	add_time(sample, key, &none);
 	add_parts(sample, key, &none, interrupts->waking, interrupts->waiting);
