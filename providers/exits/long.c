@@ -42,7 +42,7 @@ void exits_long_add(const struct exits_long_output *output, const struct exits_l
 		.took_ns = exit->took_ns,
 		.user_ns = exit->user_ns < exit->took_ns ? exit->user_ns : exit->took_ns,
 		.polled_ns = exit->polled_ns < exit->took_ns ? exit->polled_ns : exit->took_ns,
-		.waited_ns = exit->waited_ns < exit->took_ns ? exit->waited_ns : exit->took_ns,
+		.waited_ns = exit->waited_ns != EXITS_UNKNOWN ? exit->waited_ns : 0,
 		.knows_wait = exit->waited_ns != EXITS_UNKNOWN,
 		.pc = hides_pc ? 0 : exit->pc,
 		.cpu = exit->cpu,
