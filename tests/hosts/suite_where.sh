@@ -110,7 +110,7 @@ where_again() {
 	guest_go again
 	sleep 2
 	end_where
-	like "$(cat "$TMP/where.err")" "again is back as pid $GUEST: what follows is of this" \
+	like "$(cat "$TMP/where.err")" "^kvmtop: again is back as pid $GUEST\$" \
 		"where: a guest that is started again"
 	like "$(cell "$TMP/where" self_ns function=answer_by_spinning)" '^[1-9]' "where: is shown"
 	stop "$GUEST"
