@@ -142,7 +142,7 @@ static int file_run(void *store, uint64_t from_ns, uint64_t to_ns, uint64_t befo
 	uint64_t before = before_id < INT64_MAX ? before_id : INT64_MAX;
 	const struct db_value values[] = { DB_NUMBER(from_ns), DB_NUMBER(until_ns),
 					   DB_NUMBER(before) };
-	uint64_t min_id, max_id, nr;
+	uint64_t min_id = 0, max_id = 0, nr;
 	struct stored first = { 0 }, last = { 0 };
 	sqlite3_stmt *row;
 	bool is_some;

@@ -148,7 +148,7 @@ static int find_run(struct reader *reader, uint64_t from_ns, uint64_t to_ns,
 		    struct stored *ret_first, struct stored *ret_last, struct error *error)
 {
 	const struct store *store = &reader->store;
-	struct stored first, last;
+	struct stored first = { 0 }, last = { 0 };
 	int err = store->type->find(store->state, to_ns, &last, error);
 
 	if (!err)

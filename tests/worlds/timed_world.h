@@ -20,7 +20,7 @@ enum {
 	{ .name = "vmexit_" what, .parent = FIELD_NONE, .use = USE_EXIT_PART, .part = (of), \
 	  .reason = VMEXIT }
 #define PART(what, text, parent_of, of, exit) \
-	{ .name = "vmexit_" what "(" text ")", .label = text, .parent = (parent_of), \
+	{ .name = "vmexit_" what "(" text ")", .label = (text), .parent = (parent_of), \
 	  .use = USE_EXIT_PART, .part = (of), .reason = (exit) }
 
 /* As the provider has them: reasons carry their parent's rank. */

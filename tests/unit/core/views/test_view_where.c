@@ -2,7 +2,6 @@
 /* The code that takes the time of exits: paths of functions, their sums, and the view of both. */
 #include "tests/unit/unit.h"
 #include "tests/worlds/cpu_time.h"
-#include "tests/worlds/cpu_time.h"
 #include "tests/worlds/timed_world.h"
 #include "core/facts/stacks.h"
 

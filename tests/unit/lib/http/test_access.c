@@ -15,8 +15,8 @@
 
 static ssize_t random_numbers(void *bytes, size_t size, unsigned int flags);
 
-#define getrandom random_numbers
 #include <sys/random.h>
+#define getrandom random_numbers
 #include <crypt.h>
 
 static char *check_one(const char *password, const char *setting, struct crypt_data *data);

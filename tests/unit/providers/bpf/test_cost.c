@@ -29,6 +29,7 @@ static unsigned int nr_windows, nr_sleeps;
 static uint64_t exits_a_part, runs[NR_PROGRAMS], ns[NR_PROGRAMS];
 static uint64_t stall_ns; /* of a program in each fifth part */
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has its own names */
 int clock_gettime(clockid_t id, struct timespec *ret_time)
 {
 	int err = (int)syscall(SYS_clock_gettime, id, ret_time);
@@ -37,6 +38,7 @@ int clock_gettime(clockid_t id, struct timespec *ret_time)
 	return err;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has its own names */
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *end, struct timespec *rest)
 {
 	(void)id;
