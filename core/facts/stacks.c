@@ -35,7 +35,7 @@ struct share {
 };
 
 struct stacks {
-	struct share *shares, *payer; /* NULL: nobody pays */
+	struct share *shares, *payer; /* NULL: there is none */
 	bool is_full;
 	struct known_function *by_name;
 	struct stack_function *functions;

@@ -156,7 +156,7 @@ static uint64_t scale(uint64_t ns, double by)
 	return by < 1 ? (uint64_t)((double)ns * by) : ns;
 }
 
-/* The ns that a key adds: of exits those on a CPU. */
+/* The ns that a key adds: of an exit, its time on a CPU. */
 static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 		      const struct seen *seen)
 {

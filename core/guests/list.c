@@ -129,7 +129,7 @@ static void forget_ended(struct guests *guests, size_t i)
 	guests->generation++;
 }
 
-/* The guest that ended first, of those that need not be kept; nr_ended: there is none. */
+/* The guest that ended first and need not be kept; nr_ended: there is none. */
 static size_t first_ended(const struct guests *guests)
 {
 	size_t i = 0;

@@ -74,7 +74,7 @@ static bool is_shown(const struct query *query, const struct facts *facts,
 		guest_vcpu(guests_by_id(facts->guests, key->guest), key->vcpu));
 }
 
-/* The exits of the guests that the query asks for, of whose vCPUs it may ask for one. */
+/* The exits of all vCPUs of the guests that the query asks for, even if it asks for one vCPU. */
 static uint64_t total_of_guests(const struct rollup *sums, const struct query *query)
 {
 	struct keys keys = query_keys(query);

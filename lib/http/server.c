@@ -227,7 +227,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 
 /* ---- connections */
 
-/* Whether one more client from there is taken; those of a unix socket have no limit of theirs. */
+/* Whether one more client of this address is taken; a unix socket has no such limit. */
 static enum MHD_Result on_accept(void *arg, const struct sockaddr *from, socklen_t size)
 {
 	const struct server *server = arg;

@@ -292,7 +292,7 @@ static void end(struct host_memory *memory)
 	free(reading);
 }
 
-/* The guest whose turn it is lets its maps not be read: it has no other turn. */
+/* This guest's maps cannot be read, as it holds the lock: it has no second turn. */
 static void leave_behind(struct host_memory *memory)
 {
 	const struct reading *reading = memory->reading;

@@ -1026,7 +1026,7 @@ static void memory_of_several_guests(void **state)
 	assert_int_equal(value_of(w, others[2], 0, "thread(remote)"), NONE);
 }
 
-/* A guest that holds its lock lets its maps not be read: those of others are. */
+/* The maps of a guest that holds its lock cannot be read; other guests' maps are. */
 static void memory_that_is_never_read(void **state)
 {
 	struct world *w = *state;
