@@ -8,6 +8,7 @@
 
 #include "arch/argument.h"
 #include "lib/array.h"
+#include "lib/number.h"
 #include "core/facts/shared_fields.h"
 
 #define NAME_SIZE 192
@@ -130,11 +131,6 @@ const char *exit_fields_failure(uint64_t code)
 	if (code == EXITS_RESTART)
 		return "INTR";
 	return code == EXITS_ERROR ? "error" : NULL;
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/number.h"
 #include "core/facts/shared_fields.h"
 #include "core/findings/measure.h"
 #include "core/findings/rules.h"
@@ -471,11 +472,6 @@ static uint64_t waited_in_exits(const struct subject *subject, const struct rule
 
 	return is_of_exits && rule->measure != MEASURE_OPEN && !rule->is_own &&
 	       !subject->splits_waits ? subject->waited_ns : 0;
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 static uint64_t own_ns(const struct subject *subject, const struct rule_counts *counts)

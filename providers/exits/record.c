@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/number.h"
 #include "lib/xalloc.h"
 #include "providers/exits/threads.h"
 
@@ -162,11 +163,6 @@ static bool is_on_its_way(const struct exits_record *record, const struct exits_
 {
 	return before->since_ns && !now->since_ns && is_used(record, before->cell) &&
 	       record->cells[before->cell].time_ns < before->sum_ns;
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 /* The time that passes while a thread has no CPU, which may be a part of its exit's time. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/number.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "providers/exits/threads.h"
@@ -269,11 +270,6 @@ static void keep_counts(struct exits_vcpu *vcpu)
 			now->cells[i].count = vcpu->shown_counts[i];
 		vcpu->shown_counts[i] = now->cells[i].count;
 	}
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 /*

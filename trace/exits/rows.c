@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/number.h"
 #include "core/facts/shared_fields.h"
 #include "trace/exits/recording.h"
 
@@ -22,11 +23,6 @@ struct maker {
 static uint64_t to_ns(const struct recording *recording, uint64_t units)
 {
 	return units_in_ns(units, recording->ns_per_unit);
-}
-
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
 }
 
 /* A count at the moment, or at the recording's end. False: it was not there yet. */
