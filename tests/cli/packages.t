@@ -70,8 +70,8 @@ make_deb() {
 		"$TMP/made" >"$TMP/out" 2>"$TMP/err"
 	echo $? >"$TMP/status"
 }
-if mkdir /tmp/kvmtop-package.deb 2>/dev/null; then
-	rmdir /tmp/kvmtop-package.deb
+if [ ! -e /tmp/kvmtop-package.deb ] || flock -n /tmp/kvmtop-package.deb true; then
+	mkdir -p /tmp/kvmtop-package.deb/left.by.a.killed.build
 	make_deb &
 	check "make deb: a step is shown when it begins" wait_for 20 \
 		grep -qx 'make deb: dh_auto_build' "$TMP/out"
@@ -81,6 +81,12 @@ if mkdir /tmp/kvmtop-package.deb 2>/dev/null; then
 make deb: dh_auto_build
   CC      a.o" "and what is compiled, but no commands"
 	check "the package is there" test -e "$TMP/made/kvmtop_0.deb"
+	check "nothing is left" test ! -e /tmp/kvmtop-package.deb
+	mkdir /tmp/kvmtop-package.deb
+	flock /tmp/kvmtop-package.deb packaging/tools/package deb "$TMP/kvmtop-0.tar.gz" \
+		"$TMP/made" 2>"$TMP/err"
+	is "$? $(cat "$TMP/err")" "1 make deb: another build is using \
+/tmp/kvmtop-package.deb; try again when it ends" "two builds at once"
 	: >"$TMP/fails"
 	make_deb
 	is "$(cat "$TMP/status") $(grep -c 'gcc -c' "$TMP/err")" "1 1" "if it fails, all is shown"

@@ -158,8 +158,8 @@ boxes_x86() {
 	fi
 	GUEST_PROGRAM=haltguest
 	b_before=$(cat /sys/module/kvm/parameters/halt_poll_ns)
-	# Few halts: what schedule() takes before it switches is no thread's to the scheduler, and on an
-	# emulated CPU some 100 us.
+	# Few halts: what schedule() takes before it switches is no thread's to the scheduler, and
+	# on an emulated CPU some 100 us.
 	for b_ns in 0 40000000; do
 		echo $b_ns >/sys/module/kvm/parameters/halt_poll_ns
 		guest_of haltguest halts 4000 20000
