@@ -113,7 +113,7 @@ struct kvm_vcpu_stat_generic {
 
 struct kvm_vcpu_stat {
 	struct kvm_vcpu_stat_generic generic;
-	__u64 guest_mode; /* x86 */
+	__u64 guest_mode, nested_run; /* x86: it runs a guest of its own, and how often it has */
 } OF_KERNEL;
 
 struct kvm_vm_stat {
@@ -307,6 +307,30 @@ struct sys_reg_desc {
 #endif
 #define POINTER(ctx, i) ((const void *)(unsigned long)ARGUMENT(ctx, i))
 
+/* Linux 7.0's trace events, which let other threads have the CPU meanwhile, have this guard. */
+typedef struct {
+	void *lock;
+} class_srcu_fast_notrace_t;
+
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+/*
+ * Keeps the CPU until release_cpu(). On a CPU on which a program is at work the kernel does not run
+ * it for another thread: what the threads of other vCPUs do there until it goes on would be lost.
+ */
+static __always_inline void keep_cpu(void)
+{
+	if (bpf_core_type_exists(class_srcu_fast_notrace_t))
+		bpf_preempt_disable();
+}
+
+static __always_inline void release_cpu(void)
+{
+	if (bpf_core_type_exists(class_srcu_fast_notrace_t))
+		bpf_preempt_enable();
+}
+
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
@@ -389,15 +413,50 @@ static __always_inline _Bool exit_has_vcpu(enum exit_place place)
 	}
 }
 
+/*
+ * Before the cast: what a CPU has loaded is a variable of kvm_amd, of which the kernel knows the
+ * types, so that it can be read without the helper function, which costs some 60 instructions. A
+ * program that knows it is for kernels that have the variable as declared here, or have none.
+ */
+#ifdef KNOWS_SVM_DATA
+struct svm_cpu_data {
+	struct vmcb *current_vmcb;
+} OF_KERNEL;
+
+extern const struct svm_cpu_data svm_data __ksym __weak;
+
+/* The vCPU's VMCB; NULL: not known, as it may be another one if the guest runs guests. */
+static __always_inline const struct vmcb *loaded_vmcb(const struct kvm_vcpu *vcpu)
+{
+	const struct svm_cpu_data *data;
+
+	if (!&svm_data || !bpf_core_field_exists(struct kvm_vcpu, stat.nested_run) ||
+	    (vcpu->stat.nested_run | vcpu->stat.guest_mode))
+		return 0;
+	data = bpf_this_cpu_ptr(&svm_data);
+	return data->current_vmcb;
+}
+#else
+static __always_inline const struct vmcb *loaded_vmcb(const struct kvm_vcpu *vcpu)
+{
+	(void)vcpu;
+	return 0;
+}
+#endif
+
 /* Asked once whether there is a cast: each instruction counts here. */
 static __always_inline __u64 svm_code(const void *vcpu)
 {
+	const struct vmcb *loaded;
 	const char *at = (const char *)vcpu + bpf_core_field_offset(struct vcpu_svm, vmcb);
 	unsigned long there = bpf_core_field_offset(struct vmcb, control.exit_code);
 	__u32 bytes = bpf_core_field_size(struct vmcb, control.exit_code);
 
 	if (has_cast())
 		return load_number((const char *)(load_number(at, 8) + there), bytes);
+	loaded = loaded_vmcb(vcpu);
+	if (loaded)
+		return loaded->control.exit_code;
 	return copy_number((const char *)(copy_number(at, 8) + there), bytes);
 }
 

@@ -30,9 +30,13 @@ static __always_inline __u64 waited_so_far(const struct task_struct *task)
 	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
-static __always_inline struct exits_parts *parts_of(struct exits_thread *thread, __u32 cell)
+static __always_inline void add_parts(struct exits_thread *thread, __u32 cell,
+				      const struct exits_off *off, _Bool is_idle)
 {
-	return &thread->parts[cell % EXITS_CELLS];
+	struct exits_reason *reason = reason_of(thread, cell, 0);
+
+	if (reason)
+		exits_parts_add(&reason->parts, off, is_idle);
 }
 
 /* ---- in user space */
@@ -101,8 +105,8 @@ static __noinline __u64 add_off(struct exits_thread *thread, __u64 ns)
 	ask_scheduler(thread, bpf_get_current_task_btf(), ns, &off);
 	thread->waited_ns += off.waited_ns;
 	move_begin(thread, off.waited_ns);
-	exits_parts_add(parts_of(thread, thread->begun_cell), &off, is_idle);
-	exits_parts_add(parts_of(thread, thread->user_cell), &off, is_idle);
+	add_parts(thread, thread->begun_cell, &off, is_idle);
+	add_parts(thread, thread->user_cell, &off, is_idle);
 	return ns - off.waited_ns;
 }
 
@@ -121,7 +125,7 @@ static __noinline __u64 end_userspace(struct exits_thread *thread)
 	thread->user_ns += ns;
 	if (thread->begun_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
 		thread->halt_user_ns += ns;
-	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
+	exit_took(thread, thread->user_cell, ns);
 	return now;
 }
 
@@ -131,10 +135,9 @@ static __noinline __u64 end_userspace(struct exits_thread *thread)
 static __always_inline _Bool is_runnable(const struct task_struct *task)
 {
 	/* Since Linux 6.12 a thread that sleeps may stay in the queue for a while. */
-	if (bpf_core_field_exists(struct task_struct, se.sched_delayed) &&
-	    READ(task, struct task_struct, se.sched_delayed))
+	if (bpf_core_field_exists(struct task_struct, se.sched_delayed) && task->se.sched_delayed)
 		return 0;
-	return READ(task, struct task_struct, on_rq) != 0;
+	return task->on_rq != 0;
 }
 
 /*
@@ -186,7 +189,7 @@ static __always_inline void end_away(struct exits_thread *thread, struct exits_o
 	if (!is_open)
 		return;
 	move_begin(thread, left_out);
-	exits_parts_add(parts_of(thread, thread->begun_cell), off, thread->away == EXITS_IDLES);
+	add_parts(thread, thread->begun_cell, off, thread->away == EXITS_IDLES);
 }
 
 static __always_inline int get_cpu(void)

@@ -167,7 +167,7 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 		thread->ended_cell = (__u32)number;
 		if (notes)
 			note_end(thread, vcpu, (__u32)number, since, now);
-		took(&thread->cells[number], now - since);
+		exit_took(thread, (__u32)number, now - since);
 		if (thread->has_argument)
 			end_argument(thread, since, now);
 	}
@@ -200,8 +200,7 @@ int on_page_fault(const void *ctx __attribute__((unused)))
 	return 1;
 }
 
-SEC("raw_tp/kvm_userspace_exit")
-int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
@@ -227,6 +226,21 @@ int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * A program on an event at which the thread may lose its CPU: KVM has no reason to keep it. The
+ * other events, kvm_exit and kvm_entry, are where KVM keeps the CPU itself.
+ */
+#define KEEPING_CPU(name, event, work)                                                             \
+	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
+	{                                                                                          \
+		keep_cpu();                                                                        \
+		work;                                                                              \
+		release_cpu();                                                                     \
+		return 0;                                                                          \
+	}
+
+KEEPING_CPU(on_userspace, "kvm_userspace_exit", begin_userspace(ctx))
+
 /* The cells that share EXITS_OTHER have no twin. */
 static __noinline __u32 add_twin(__u32 cell)
 {
@@ -245,10 +259,10 @@ static __noinline __u32 add_twin(__u32 cell)
  * guest runs, L2. From here on the exit is counted, timed and named by the twin of its cell. What
  * lies between the entry and the exit was time in L2.
  */
-SEC("raw_tp/kvm_nested_vmexit")
-int on_nested_exit(const void *ctx __attribute__((unused)))
+static __always_inline int move_to_twin(void)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	struct exits_reason *reason;
 	__u32 cell, twin;
 	__u64 since;
 
@@ -263,14 +277,25 @@ int on_nested_exit(const void *ctx __attribute__((unused)))
 		thread->nested_ns += since - thread->entered_ns;
 	thread->entered_ns = 0;
 	if (twin != cell) {
+		reason = reason_of(thread, cell, 0);
+		if (reason)
+			reason->cell.count--;
 		thread->begun_cell = twin;
-		thread->cells[cell].count--;
 		count(thread, twin);
 	}
 	barrier();
 	thread->nested_since = since;
 	if (!is_nesting)
 		is_nesting = 1;
+	return 0;
+}
+
+SEC("raw_tp/kvm_nested_vmexit")
+int on_nested_exit(const void *ctx __attribute__((unused)))
+{
+	keep_cpu();
+	move_to_twin();
+	release_cpu();
 	return 0;
 }
 
@@ -285,34 +310,28 @@ int on_nested_entry(const void *ctx __attribute__((unused)))
 	return 0;
 }
 
-SEC("raw_tp/kvm_pio")
-int on_ioport(const struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int begin_ioport(const struct bpf_raw_tracepoint_args *ctx)
 {
 	if (!ctx->args[0])
 		return on_argument(EXITS_IOPORT, ctx->args[1], ctx->args[2], 0);
 	return on_write(EXITS_IOPORT, ctx->args[1], ctx->args[2], 1, ctx->args);
 }
 
-SEC("raw_tp/kvm_mmio")
-int on_mmio(const struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int begin_mmio(const struct bpf_raw_tracepoint_args *ctx)
 {
 	if (ctx->args[0] != MMIO_WRITE)
 		return on_argument(EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0]);
 	return on_write(EXITS_MMIO, ctx->args[2], ctx->args[1], MMIO_WRITE, ctx->args);
 }
 
+KEEPING_CPU(on_ioport, "kvm_pio", begin_ioport(ctx))
+KEEPING_CPU(on_mmio, "kvm_mmio", begin_mmio(ctx))
+
 /* A write that an ioeventfd takes, whatever its value is; KVM has not looked at the instruction. */
-SEC("raw_tp/kvm_fast_mmio")
-int on_fast_mmio(const struct bpf_raw_tracepoint_args *ctx)
-{
-	return on_write(EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE, 0);
-}
+KEEPING_CPU(on_fast_mmio, "kvm_fast_mmio", on_write(EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE, 0))
 
 #define ON_ARGUMENT(name, event, kind, a, b, c)                                                   \
-	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
-	{                                                                                          \
-		return on_argument(kind, a, b, c);                                                 \
-	}
+	KEEPING_CPU(name, event, on_argument(kind, a, b, c))
 
 ON_ARGUMENT(on_msr, "kvm_msr", EXITS_MSR, ctx->args[1], ctx->args[0], 0)
 ON_ARGUMENT(on_cpuid, "kvm_cpuid", EXITS_CPUID, ctx->args[0], 0, 0)
@@ -364,18 +383,13 @@ static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 	return 0;
 }
 
-#define ON_INTERRUPT(name, event, a, b, c)                                                         \
-	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
-	{                                                                                          \
-		return on_interrupt(a, b, c);                                                      \
-	}
+#define ON_INTERRUPT(name, event, a, b, c) KEEPING_CPU(name, event, on_interrupt(a, b, c))
 
 ON_INTERRUPT(on_line, "kvm_set_irq", (__u32)ctx->args[0], (__u32)ctx->args[1], (__u32)ctx->args[2])
 ON_INTERRUPT(on_message, "kvm_msi_set_irq", exits_message_of_x86(ctx->args[0]),
 	     (__u32)ctx->args[1], 0)
 
-SEC("tp_btf/kvm_sys_access")
-int on_sysreg(const __u64 *ctx)
+static __always_inline int begin_sysreg(const __u64 *ctx)
 {
 	const struct sys_reg_params *access = POINTER(ctx, 1);
 	const struct sys_reg_desc *reg = POINTER(ctx, 2);
@@ -385,6 +399,15 @@ int on_sysreg(const __u64 *ctx)
 	return on_argument(EXITS_SYSREG,
 			   reg->Op0 | reg->Op1 << 8 | reg->CRn << 16 | (__u32)reg->CRm << 24,
 			   access->is_write, reg->Op2);
+}
+
+SEC("tp_btf/kvm_sys_access")
+int on_sysreg(const __u64 *ctx)
+{
+	keep_cpu();
+	begin_sysreg(ctx);
+	release_cpu();
+	return 0;
 }
 
 /*
@@ -402,17 +425,9 @@ static __always_inline int begin_fault(__u64 fault)
 	return 0;
 }
 
-SEC("raw_tp/kvm_page_fault")
-int on_fault(const struct bpf_raw_tracepoint_args *ctx)
-{
-	return begin_fault(exits_fault_of_x86(has_fault_vcpu ? ctx->args[2] : (__u32)ctx->args[1]));
-}
-
-SEC("raw_tp/kvm_guest_fault")
-int on_arm64_fault(const struct bpf_raw_tracepoint_args *ctx)
-{
-	return begin_fault(exits_fault_of_arm64(ctx->args[1]));
-}
+KEEPING_CPU(on_fault, "kvm_page_fault",
+	    begin_fault(exits_fault_of_x86(has_fault_vcpu ? ctx->args[2] : (__u32)ctx->args[1])))
+KEEPING_CPU(on_arm64_fault, "kvm_guest_fault", begin_fault(exits_fault_of_arm64(ctx->args[1])))
 
 /* The first page that is mapped is the fault's; KVM may map its neighbours, too. */
 SEC("raw_tp/kvm_mmu_set_spte")

@@ -22,6 +22,8 @@
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 
+/* Records for the vCPU threads that begin before the next sample: 1 MiB. */
+#define SPARE 256
 
 struct exits_state {
 	struct provider_args args;
@@ -152,16 +154,10 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-/* How many vCPU threads may begin before the next sample: on a larger host more guests start. */
-static uint32_t spare(void)
-{
-	return 512 + 4 * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 /* How many records are needed for so many vCPUs. */
 static uint32_t room_for(uint32_t vcpus)
 {
-	return vcpus + vcpus / 4 + spare();
+	return vcpus + vcpus / 4 + SPARE;
 }
 
 static int begin(struct exits_state *exits, struct error *error)
@@ -183,6 +179,7 @@ static int begin(struct exits_state *exits, struct error *error)
 		.names = exits->names,
 		.fields = exits->args.fields,
 		.codes = exits->bpf->codes,
+		.records = &exits->bpf->records,
 		.max_threads = max_threads,
 		.is_timed = exits->bpf->is_timed,
 		.sees_away = exits->bpf->sees_away,
@@ -319,7 +316,7 @@ static void take_threads(struct exits_state *exits)
 		/* The number is written before the tid, and may be seen after it: next time. */
 		bool is_used = record->tid && record->number == i;
 
-		exits->nr_used += is_used;
+		exits->nr_used += is_used || record->is_part;
 		if (is_used && exits_threads_take(exits->threads, record))
 			exits->ended[exits->nr_ended++] = i;
 	}
@@ -419,7 +416,7 @@ static void make_room(struct exits_state *exits, uint32_t threads, struct error 
 
 	if (vcpus < threads)
 		vcpus = threads;
-	while (!err && exits->bpf->max_threads < room_for(vcpus) - spare() / 2)
+	while (!err && exits->bpf->max_threads < room_for(vcpus) - SPARE / 2)
 		err = add_threads(exits, error);
 }
 

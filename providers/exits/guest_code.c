@@ -161,12 +161,15 @@ static bool read_slot(const volatile struct exits_pc_slot *slot, struct exits_pc
 static void count_slots(struct exits_guest_code *code, uint32_t number)
 {
 	const volatile struct exits_thread *record = exits_bpf_thread(code->config.bpf, number);
+	uint32_t extra = record->tid ? record->extra : 0;
+	const volatile struct exits_extra *has =
+		extra ? &exits_bpf_thread(code->config.bpf, extra - 1)->has : NULL;
 
-	for (size_t i = 0; record->tid && i < ARRAY_SIZE(record->pcs); i++) {
+	for (size_t i = 0; has && i < ARRAY_SIZE(has->pcs); i++) {
 		struct exits_pc_key key = { .record = number };
 		struct exits_pc_slot slot;
 
-		if (!read_slot(&record->pcs[i], &slot))
+		if (!read_slot(&has->pcs[i], &slot))
 			continue;
 		key.pc = slot.pc;
 		key.cell = slot.cell;

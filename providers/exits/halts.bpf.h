@@ -28,11 +28,13 @@ static __always_inline __u64 sum_of(const struct kvm_vcpu *vcpu, __u64 *ret_vcpu
 static __always_inline void add_polled(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
 	__u64 of, sum = sum_of(vcpu, &of);
+	struct exits_reason *reason;
 
 	if (thread->polling_vcpu == of && sum > thread->poll_sum_ns) {
 		thread->polled_ns += sum - thread->poll_sum_ns;
-		thread->parts[thread->begun_cell % EXITS_CELLS].polled_ns +=
-			sum - thread->poll_sum_ns;
+		reason = reason_of(thread, thread->begun_cell, 0);
+		if (reason)
+			reason->parts.polled_ns += sum - thread->poll_sum_ns;
 	}
 	thread->polling_vcpu = of;
 	thread->poll_sum_ns = sum;

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
 #include "providers/providers.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
+#include "providers/exits/exits_svm.skel.h"
 
 /* Whether the kernel has the event that the program's section names after its last slash. */
 static bool has_event(const struct exits_bpf *bpf, const struct bpf_program *program)
@@ -221,32 +223,61 @@ static int set_sizes(const struct exits_bpf *bpf)
 	return err ? err : set_stacks(bpf);
 }
 
-static int load(struct exits_bpf *bpf, bool may_be_direct)
+/* What a kernel may have or not; and it refuses a program that uses what it has not. */
+struct uses {
+	bool svm_data; /* a variable of kvm_amd's, as it is since Linux 6.1 */
+	bool direct; /* programs on functions, which BTF may have under another name */
+};
+
+/* Both objects have the same programs and maps, in the same order: one skeleton is for both. */
+static struct exits_program *open_program(bool uses_svm_data)
+{
+	struct exits_program *program = xcalloc(1, sizeof(*program));
+	int err = exits_program__create_skeleton(program);
+
+	if (!err && uses_svm_data)
+		program->skeleton->data =
+			exits_svm_program__elf_bytes(&program->skeleton->data_sz);
+	if (!err)
+		err = bpf_object__open_skeleton(program->skeleton, NULL);
+	if (!err)
+		return program;
+	exits_program__destroy(program);
+	errno = -err;
+	return NULL;
+}
+
+static int load(struct exits_bpf *bpf, struct uses uses)
 {
 	const struct split *exit = bpf->config.exit;
 	int err;
 
-	bpf->program = exits_program__open();
+	bpf->program = open_program(uses.svm_data);
 	if (!bpf->program)
 		return -errno;
 	bpf->is_timed = exit && trace_event_exists(bpf->config.env, exit->system,
 						   exit->entry_event);
-	choose_programs(bpf, may_be_direct);
+	choose_programs(bpf, uses.direct);
 	err = set_exit(bpf);
 	if (!err)
 		err = set_sizes(bpf);
 	return err ? err : exits_program__load(bpf->program);
 }
 
-/* BTF may have a function of which the kernel does not know the address: one with another name. */
 int exits_load(struct exits_bpf *bpf)
 {
-	int err = load(bpf, true);
+	static const struct uses tries[] = {
+		{ true, true }, { false, true }, { true, false }, { false, false },
+	};
+	int err = 0;
 
-	if (!err)
-		return 0;
-	exits_program__destroy(bpf->program);
-	return load(bpf, false);
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+		exits_program__destroy(bpf->program);
+		err = load(bpf, tries[i]);
+		if (!err)
+			return 0;
+	}
+	return err;
 }
 
 /* The program that sees the end first: without the begin it does nothing. */

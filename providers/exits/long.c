@@ -25,8 +25,8 @@ void exits_long_look(struct exits_long_cells *cells, const struct exits_names *n
 bool exits_long_is_protected(const struct exits_long_cells *cells,
 			     const volatile struct exits_thread *record)
 {
-	for (unsigned int i = 0; i < EXITS_CELLS / 64; i++) {
-		if (record->used[i] & cells->are_protected[i])
+	for (unsigned int i = 0; record->next_slot && i < EXITS_CELLS; i++) {
+		if (record->slots[i] && cells->are_protected[i / 64] >> i % 64 & 1)
 			return true;
 	}
 	return false;

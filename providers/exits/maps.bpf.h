@@ -232,15 +232,78 @@ static __always_inline __u32 find_cell(__u64 code, __u64 kind)
 	return cell ? cell : add_cell(code, kind);
 }
 
-static __noinline void begin_cell(struct exits_thread *thread, __u32 cell)
+/* A further record of a thread's; 0: there is no free one. */
+static __always_inline __u32 add_part(void)
 {
-	thread->used[cell / 64 % (EXITS_CELLS / 64)] |= 1ull << cell % 64;
+	struct exits_thread *part;
+	__u32 i;
+
+	if (bpf_map_pop_elem(&free_threads, &i))
+		return 0;
+	part = thread_at(i);
+	if (!part)
+		return 0;
+	part->number = i;
+	part->is_part = 1;
+	return i + 1;
+}
+
+/* The record of a number plus 1, which is kept in *number; NULL: there is none. */
+static __always_inline struct exits_thread *part_at(__u32 *number, _Bool may_add)
+{
+	struct exits_thread *part;
+
+	if (!*number && may_add)
+		*number = add_part();
+	part = *number ? thread_at(*number - 1) : 0;
+	if (!part)
+		return 0;
+	barrier_var(part); /* nothing is added to it before: the kernel refuses that */
+	return part;
+}
+
+/* A reason that is new to the thread, or not in its first record. */
+static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thread, __u32 cell,
+							_Bool may_add)
+{
+	struct exits_thread *part = thread;
+	__u32 kept, slot, place;
+
+	if (!thread)
+		return 0;
+	kept = thread->slots[cell % EXITS_CELLS];
+	slot = kept ? kept - 1 : thread->next_slot;
+	place = slot % EXITS_STEP;
+	if ((!kept && !may_add) || place >= EXITS_OWN)
+		return 0;
+	if (slot >= EXITS_STEP)
+		part = part_at(&thread->parts[slot / EXITS_STEP % EXITS_PARTS], may_add);
+	if (!part)
+		return 0;
+	if (!kept) {
+		thread->slots[cell % EXITS_CELLS] = slot + 1;
+		thread->next_slot = place + 1 < EXITS_OWN ? slot + 1 : slot - place + EXITS_STEP;
+	}
+	return &part->own[place];
+}
+
+/* What the thread counts for a reason. NULL: nothing, and without may_add, or room, it stays so. */
+static __always_inline struct exits_reason *reason_of(struct exits_thread *thread, __u32 cell,
+						      _Bool may_add)
+{
+	__u32 slot = thread->slots[cell % EXITS_CELLS] - 1u;
+
+	return slot < EXITS_OWN ? &thread->own[slot] : reason_elsewhere(thread, cell, may_add);
 }
 
 static __always_inline void count(struct exits_thread *thread, __u32 cell)
 {
-	if (++thread->cells[cell % EXITS_CELLS].count == 1)
-		begin_cell(thread, cell);
+	struct exits_reason *reason = reason_of(thread, cell, 1);
+
+	if (reason)
+		reason->cell.count++;
+	else
+		__sync_fetch_and_add(&lost_exits, 1);
 }
 
 static __always_inline void took(struct exits_cell *cell, __u64 ns)
@@ -251,6 +314,15 @@ static __always_inline void took(struct exits_cell *cell, __u64 ns)
 	if (ns > cell->max_ns)
 		cell->max_ns = ns;
 	cell->hist[bucket]++;
+}
+
+/* The same of an exit that count() has counted. */
+static __always_inline void exit_took(struct exits_thread *thread, __u32 cell, __u64 ns)
+{
+	struct exits_reason *reason = reason_of(thread, cell, 0);
+
+	if (reason)
+		took(&reason->cell, ns);
 }
 
 /* ---- a thread that has no record yet */

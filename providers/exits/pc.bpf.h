@@ -131,14 +131,18 @@ static __always_inline void spill(const struct exits_thread *thread, struct exit
 	__sync_fetch_and_add(to ? to : &lost_pcs, count);
 }
 
+/* The slot that counts these from now on; NULL: there is none. */
 static __noinline struct exits_pc_slot *begin_slot(struct exits_thread *thread, __u32 i, __u64 pc,
 						   __u32 cell)
 {
+	struct exits_thread *part = thread ? part_at(&thread->extra, 1) : 0;
 	struct exits_pc_slot *slot;
 
-	if (!thread)
+	if (!part) {
+		__sync_fetch_and_add(&lost_pcs, 1);
 		return 0;
-	slot = &thread->pcs[i % (2 * EXITS_PC_SETS)];
+	}
+	slot = &part->has.pcs[i % (2 * EXITS_PC_SETS)];
 	if (slot->count)
 		spill(thread, slot);
 	slot->pc = pc;
@@ -152,11 +156,12 @@ static __always_inline void count_pc(struct exits_thread *thread, const struct k
 {
 	__u64 pc = pc_to_count(thread, vcpu, cell);
 	__u32 i = ((pc ^ cell) * 0x9e3779b97f4a7c15ull >> 32) % EXITS_PC_SETS * 2;
-	struct exits_pc_slot *slot = &thread->pcs[i];
+	struct exits_thread *part = part_at(&thread->extra, 0);
+	struct exits_pc_slot *slot = part ? &part->has.pcs[i] : 0;
 
-	if (slot->pc != pc || slot->cell != cell)
+	if (slot && (slot->pc != pc || slot->cell != cell))
 		slot++;
-	if (slot->pc != pc || slot->cell != cell)
+	if (!slot || slot->pc != pc || slot->cell != cell)
 		slot = begin_slot(thread, i | (now & 1), pc, cell); /* any of the two */
 	thread->ended_pc = pc;
 	if (slot)

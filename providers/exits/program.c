@@ -68,11 +68,11 @@ static int add_chunk(struct exits_bpf *bpf)
 			    sizeof(struct exits_thread), EXITS_CHUNK, &options);
 	if (fd < 0)
 		return -errno;
-	err = map_records(fd, EXITS_CHUNK, &bpf->more[bpf->nr_more]);
+	err = map_records(fd, EXITS_CHUNK, &bpf->records.more[bpf->nr_more]);
 	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->program->maps.more_threads),
 					&bpf->nr_more, &fd, BPF_ANY) < 0) {
 		err = -errno;
-		munmap(bpf->more[bpf->nr_more], records_size(EXITS_CHUNK));
+		munmap(bpf->records.more[bpf->nr_more], records_size(EXITS_CHUNK));
 	}
 	close(fd);
 	return err;
@@ -139,7 +139,8 @@ static int open_all(struct exits_bpf *bpf, struct error *error)
 				 "the kernel refuses our BPF program: %s", strerror(-err));
 	bpf->codes = bpf->program->bss->codes;
 	err = map_records(bpf_map__fd(bpf->program->maps.threads),
-			  bpf->config.max_threads, &bpf->threads);
+			  bpf->config.max_threads, &bpf->records.first);
+	bpf->records.nr_first = bpf->config.max_threads;
 	if (!err)
 		err = add_numbers(bpf->program->maps.free_threads, 0,
 				  bpf->config.max_threads);
@@ -155,10 +156,10 @@ static void *destroy(void *arg)
 	struct exits_bpf *bpf = arg;
 
 	bpf_link__destroy(bpf->nested.link);
-	if (bpf->threads)
-		munmap(bpf->threads, records_size(bpf->config.max_threads));
+	if (bpf->records.first)
+		munmap(bpf->records.first, records_size(bpf->records.nr_first));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
-		munmap(bpf->more[i], records_size(EXITS_CHUNK));
+		munmap(bpf->records.more[i], records_size(EXITS_CHUNK));
 	ring_buffer__free(bpf->ring);
 	exits_unload(bpf);
 	free(bpf->keys);
@@ -250,17 +251,9 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 	return is_nesting;
 }
 
-static struct exits_thread *thread_at(const struct exits_bpf *bpf, uint32_t i)
-{
-	if (i < bpf->config.max_threads)
-		return &bpf->threads[i];
-	i -= bpf->config.max_threads;
-	return &bpf->more[i / EXITS_CHUNK][i % EXITS_CHUNK];
-}
-
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i)
 {
-	return thread_at(bpf, i);
+	return exits_records_at(&bpf->records, i);
 }
 
 static int read_arguments_once(struct exits_bpf *bpf)
@@ -308,7 +301,7 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 
 bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key)
 {
-	return key->epoch != (uint8_t)thread_at(bpf, key->thread)->epoch;
+	return key->epoch != (uint8_t)exits_records_at(&bpf->records, key->thread)->epoch;
 }
 
 /* The first nr of bpf->keys. The kernel stops at a key that it cannot delete, or read twice. */
@@ -341,7 +334,7 @@ static void free_arguments(struct exits_bpf *bpf)
 	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
 		const struct exits_argument_key *key = &bpf->keys[i];
 
-		if (exits_bpf_is_over(bpf, key) || !thread_at(bpf, key->thread)->tid)
+		if (exits_bpf_is_over(bpf, key) || !exits_records_at(&bpf->records, key->thread)->tid)
 			bpf->keys[nr++] = *key;
 	}
 	bpf->nr_keys = 0;
@@ -357,16 +350,32 @@ static bool is_kept_for(const struct exits_bpf *bpf, uint32_t tid, uint32_t numb
 	return bpf_map_lookup_elem(fd, &tid, &kept) == 0 && kept == number + 1;
 }
 
+/* part: its number, plus 1. */
+static void free_part(struct exits_bpf *bpf, uint32_t part)
+{
+	if (!part)
+		return;
+	memset(exits_records_at(&bpf->records, part - 1), 0, sizeof(struct exits_thread));
+	add_free(bpf->program->maps.free_threads, part - 1);
+}
+
+/* Another thread may have the number only when arguments that have it are gone. */
+static void empty_record(struct exits_bpf *bpf, uint32_t number)
+{
+	struct exits_thread *thread = exits_records_at(&bpf->records, number);
+
+	if (is_kept_for(bpf, thread->tid, number))
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
+	for (int i = 0; i < EXITS_PARTS; i++)
+		free_part(bpf, thread->parts[i]);
+	free_part(bpf, thread->extra);
+	memset(thread, 0, sizeof(*thread));
+}
+
 void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++) {
-		struct exits_thread *thread = thread_at(bpf, numbers[i]);
-
-		if (is_kept_for(bpf, thread->tid, numbers[i]))
-			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid),
-					    &thread->tid);
-		memset(thread, 0, sizeof(*thread));
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		empty_record(bpf, numbers[i]);
 	free_arguments(bpf);
 	for (uint32_t i = 0; i < nr; i++)
 		add_free(bpf->program->maps.free_threads, numbers[i]);
@@ -374,7 +383,7 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 		return;
 	bpf->program->bss->sampled_ns = clock_now_ns();
 	for (uint32_t i = 0; i < bpf->max_threads; i++) {
-		struct exits_thread *thread = thread_at(bpf, i);
+		struct exits_thread *thread = exits_records_at(&bpf->records, i);
 
 		if (thread->nr_arguments < EXITS_ARGUMENTS)
 			continue;

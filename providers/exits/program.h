@@ -15,6 +15,7 @@
 #include "host/env.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/shared.h"
+#include "providers/exits/threads.h"
 
 struct programs;
 
@@ -50,8 +51,7 @@ struct exits_bpf {
 	struct bpf_link *away_links[2]; /* load.c's; NULL: not attached */
 
 	/* program.c's */
-	struct exits_thread *threads; /* the map's own memory */
-	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
+	struct exits_records records; /* the maps' own memory */
 	uint32_t nr_more;
 	uint32_t max_arguments; /* entries of the map */
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */

@@ -30,9 +30,13 @@ static __always_inline __u64 hash_of(__u64 write)
 	return write * 0x9e3779b97f4a7c15;
 }
 
-static __always_inline struct exits_queue *queues_of(struct exits_thread *thread, __u64 hash)
+/* NULL: there is no room for them. */
+static __always_inline struct exits_queue *queues_of(struct exits_thread *thread, __u64 hash,
+						     _Bool may_add)
 {
-	return thread->queues[(hash >> 32) % EXITS_QUEUE_SETS];
+	struct exits_thread *part = part_at(&thread->extra, may_add);
+
+	return part ? part->has.queues[(hash >> 32) % EXITS_QUEUE_SETS] : 0;
 }
 
 /* What is known of the write; NULL: nothing. */
@@ -40,9 +44,12 @@ static __always_inline const struct exits_queue *known_queue(struct exits_thread
 							     __u64 write)
 {
 	__u64 hash = hash_of(write);
-	const struct exits_queue *set = queues_of(thread, hash);
+	const struct exits_queue *set;
 
 	if (!(thread->has_queues >> (hash >> 58) & 1))
+		return 0;
+	set = queues_of(thread, hash, 0);
+	if (!set)
 		return 0;
 	for (int i = 0; i < EXITS_QUEUE_WAYS; i++) {
 		if (set[i].write == write)
@@ -121,9 +128,11 @@ static __always_inline void search_ioeventfds(struct queue_search *search)
 static __always_inline void keep_queue(struct exits_thread *thread, const struct exits_queue *queue)
 {
 	__u64 hash = hash_of(queue->write);
-	struct exits_queue *set = queues_of(thread, hash);
+	struct exits_queue *set = queues_of(thread, hash, 1);
 	__u32 way = thread->nr_arguments;
 
+	if (!set)
+		return;
 	for (__u32 i = 0; i < EXITS_QUEUE_WAYS; i++) {
 		if (!set[i].write)
 			way = i;
@@ -134,8 +143,10 @@ static __always_inline void keep_queue(struct exits_thread *thread, const struct
 
 static __always_inline void forget_queue(struct exits_thread *thread, __u64 write)
 {
-	struct exits_queue *set = queues_of(thread, hash_of(write));
+	struct exits_queue *set = queues_of(thread, hash_of(write), 0);
 
+	if (!set)
+		return;
 	for (__u32 i = 0; i < EXITS_QUEUE_WAYS; i++) {
 		if (set[i].write == write)
 			set[i].write = 0;

@@ -30,16 +30,38 @@ static bool is_used(const struct exits_record *record, uint32_t cell)
 	return record->used[cell / 64] & UINT64_C(1) << cell % 64;
 }
 
-static void copy_cells(struct exits_record *to, const volatile struct exits_thread *from)
+/* Where the counts of a slot are, which the thread has. */
+static const volatile struct exits_reason *reason_at(const struct exits_records *records,
+						     const volatile struct exits_thread *thread,
+						     unsigned int slot)
 {
-	for (unsigned int word = 0; word < EXITS_CELLS / 64; word++)
-		to->used[word] = from->used[word];
-	for (unsigned int i = exits_record_next(to, 0); i < EXITS_CELLS;
-	     i = exits_record_next(to, i + 1)) {
-		memcpy(&to->cells[i], (const void *)(uintptr_t)&from->cells[i],
-		       sizeof(to->cells[i]));
-		memcpy(&to->parts[i], (const void *)(uintptr_t)&from->parts[i],
-		       sizeof(to->parts[i]));
+	uint32_t part;
+
+	if (slot < EXITS_STEP)
+		return &thread->own[slot];
+	part = thread->parts[slot / EXITS_STEP];
+	return part ? &exits_records_at(records, part - 1)->own[slot % EXITS_STEP] : NULL;
+}
+
+static void copy_cell(struct exits_record *to, unsigned int cell,
+		      const volatile struct exits_reason *from)
+{
+	if (!from)
+		return;
+	memcpy(&to->cells[cell], (const void *)(uintptr_t)&from->cell, sizeof(to->cells[cell]));
+	memcpy(&to->parts[cell], (const void *)(uintptr_t)&from->parts, sizeof(to->parts[cell]));
+	to->used[cell / 64] |= UINT64_C(1) << cell % 64;
+}
+
+static void copy_cells(struct exits_record *to, const struct exits_records *records,
+		       const volatile struct exits_thread *from)
+{
+	memset(to->used, 0, sizeof(to->used));
+	for (unsigned int cell = 0; from->next_slot && cell < EXITS_CELLS; cell++) {
+		unsigned int slot = from->slots[cell];
+
+		if (slot)
+			copy_cell(to, cell, reason_at(records, from, slot - 1));
 	}
 }
 
@@ -88,8 +110,8 @@ static void set_open(struct exits_open *open, uint64_t since_ns, uint32_t cell)
 }
 
 /* Reads the record once. Whether the program has begun or ended nothing meanwhile. */
-static bool copy_once(struct exits_record *to, const volatile struct exits_thread *from,
-		      struct begins *ret_begins)
+static bool copy_once(struct exits_record *to, const struct exits_records *records,
+		      const volatile struct exits_thread *from, struct begins *ret_begins)
 {
 	const struct begins begins = read_begins(from);
 
@@ -105,7 +127,7 @@ static bool copy_once(struct exits_record *to, const volatile struct exits_threa
 	};
 	to->away_since_ns = begins.away;
 	to->away = from->away;
-	copy_cells(to, from);
+	copy_cells(to, records, from);
 	if (begins.exit || begins.away)
 		exits_record_settle();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -133,13 +155,14 @@ static void hold_back(struct exits_record *record, uint64_t nested_since)
  * cell: if they are as before, no time is both open and in a cell. If they change in each try, the
  * thread is busy with short exits, and an open one matters little.
  */
-static void copy(struct exits_record *to, const volatile struct exits_thread *from)
+static void copy(struct exits_record *to, const struct exits_records *records,
+		 const volatile struct exits_thread *from)
 {
 	struct begins begins = { 0 };
 	bool is_steady = false;
 
 	for (int i = 0; i < READ_TRIES && !is_steady; i++)
-		is_steady = copy_once(to, from, &begins);
+		is_steady = copy_once(to, records, from, &begins);
 	if (!is_steady)
 		to->away_since_ns = 0;
 	if (!is_steady || !begins.exit) { /* user space has time only within an exit */
@@ -151,9 +174,10 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 	hold_back(to, begins.nested);
 }
 
-void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread)
+void exits_record_read(struct exits_record *record, const struct exits_records *records,
+		       const volatile struct exits_thread *thread)
 {
-	copy(record, thread);
+	copy(record, records, thread);
 	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
 

@@ -2,9 +2,9 @@
 /*
  * shared - the memory that the BPF program of the provider "exits" shares with its reader.
  *
- * A thread that runs a vCPU has a record, and a record a cell for each reason. Only that thread
- * writes it, so there are no locks; the reader maps it and can deal with an exit that is half
- * written (see record.c).
+ * A thread that runs a vCPU has a record with the counts of its reasons; of many reasons it has
+ * more records. Only that thread writes them, so there are no locks; the reader maps them and can
+ * deal with an exit that is half written (see record.c).
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
 #define KVMTOP_PROVIDERS_EXITS_SHARED_H
@@ -17,6 +17,9 @@
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
 #define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
+#define EXITS_OWN 22	  /* reasons in a record of 4 KiB; most threads have fewer */
+#define EXITS_STEP 32	  /* from a record's first slot to the next one's; a power of two, too */
+#define EXITS_PARTS 8	  /* records of a thread: room for all cells; a power of two */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
 /* A bit beside a cell's number: the vCPU halts, in KVM (which may poll) or in user space. */
@@ -34,6 +37,12 @@
 struct exits_cell {
 	__u64 count, time_ns, max_ns;
 	__u32 hist[EXITS_BUCKETS];
+};
+
+/* The counts of a thread's exits for one reason. */
+struct exits_reason {
+	struct exits_cell cell;
+	struct exits_parts parts; /* of the cell's time */
 };
 
 /* Why a thread has no CPU. */
@@ -94,11 +103,18 @@ struct exits_queue {
 	__u32 is_value; /* or the value is the number */
 };
 
+/* What few threads need, in a record of its own. */
+struct exits_extra {
+	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
+	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
+};
+
 struct exits_thread {
-	__u32 tid, tgid;
-	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
-	__u32 number; /* of this record */
-	__u64 first_ns; /* when the record began */
+	/*
+	 * The address of the vCPU that the thread runs, from the first entry or exit of a KVM_RUN
+	 * to its end: only this thread can run the vCPU meanwhile. 0: not known.
+	 */
+	__u64 running;
 	/*
 	 * When the latest exit began, and when the latest exit that is over began. While begun_ns
 	 * is the later one, its exit is open. over_ns is no end: an exit may begin in the tick of a
@@ -108,18 +124,13 @@ struct exits_thread {
 	 */
 	__u64 begun_ns, over_ns;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
+	__u64 ended_ns; /* when the latest exit that is over ended */
+	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
 	__u32 begun_cell, ended_cell, user_cell; /* maybe with EXITS_HALT */
-	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
-	struct exits_argument_key argument; /* of the open exit */
 	__u32 has_argument; /* EXITS_UNCOUNTED: it is counted when the exit ends */
 	__u32 cpu; /* where its latest exit was */
-	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
-	/*
-	 * The address of the vCPU that the thread runs, from the first entry or exit of a KVM_RUN
-	 * to its end: only this thread can run the vCPU meanwhile. 0: not known.
-	 */
-	__u64 running;
-	char comm[16]; /* its name when it was first seen */
+	__u32 number; /* of this record */
+	struct exits_argument_key argument; /* of the open exit */
 	/*
 	 * When it lost its CPU in KVM_RUN, written after all else about it, and cleared after what
 	 * follows of it; 0: it has a CPU. away: enum exits_away; delay_before: how long it had
@@ -127,12 +138,13 @@ struct exits_thread {
 	 */
 	__u64 away_since, delay_before;
 	__u32 away;
+	__u32 nr_arguments; /* different arguments in this epoch */
+	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
+	__u32 next_slot; /* for the next reason that counts anything; 0: none has */
 	__u64 waited_ns; /* for CPUs, in all */
 	__u64 idle_out_ns; /* asleep and idle, but not in a halt: in no exit's time */
 	/* The scheduler's sums when user space got the exit, see note_userspace(). */
 	__u64 user_delay, user_ran, user_off, user_switches;
-	__u32 nr_arguments; /* different arguments in this epoch */
-	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
 	 * While long exits are reported. pc: of the open exit, where its begin or an exit to user
 	 * space has it (also while program counters are counted); user_ns: of the open exit, before
@@ -150,13 +162,22 @@ struct exits_thread {
 	__u64 nested_since, entered_ns;
 	__u64 nested_ns; /* how long L2 ran */
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
-	/* Of the latest exit that is over; ended_pc: while program counters are counted. */
-	__u64 ended_ns, ended_pc;
-	__u64 has_queues; /* by hash: a write with this bit may be among these */
-	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
-	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
-	struct exits_cell cells[EXITS_CELLS];
-	struct exits_parts parts[EXITS_CELLS]; /* of the time of the cells */
+	__u64 ended_pc; /* of the latest exit that is over, while program counters are counted */
+	__u64 has_queues; /* by hash: a write with this bit may be among the extra's queues */
+	__u64 first_ns; /* when the record began */
+	__u32 tid, tgid; /* tid 0: no thread's, or not its first record */
+	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
+	__u32 is_part; /* a further record of a thread: it has counts, or an extra, alone */
+	char comm[16]; /* its name when it was first seen */
+	__u32 parts[EXITS_PARTS]; /* its further records: their numbers, plus 1; the first: 0 */
+	__u32 extra; /* the same, of the one that has an extra */
+	__u32 unused;
+	/* By cell: where its counts are, plus 1; 0: it has none. parts[SLOT / STEP]->own[SLOT % STEP]. */
+	__u8 slots[EXITS_CELLS];
+	union {
+		struct exits_reason own[EXITS_OWN];
+		struct exits_extra has;
+	};
 };
 
 /* When the open exit began; 0: none is open. */
@@ -228,11 +249,7 @@ struct exits_absence {
  */
 static inline _Bool exits_is_of_vcpu(const volatile struct exits_thread *thread)
 {
-	__u64 used = 0;
-
-	for (int i = 0; i < EXITS_CELLS / 64; i++)
-		used |= thread->used[i];
-	return thread->vcpu != EXITS_NOT_VCPU || used;
+	return thread->vcpu != EXITS_NOT_VCPU || thread->next_slot;
 }
 
 #endif

@@ -326,7 +326,7 @@ bool exits_threads_take(struct exits_threads *threads, const volatile struct exi
 
 	update_thread(threads, thread, record);
 	thread->record = record;
-	exits_record_read(&now, record);
+	exits_record_read(&now, threads->config.records, record);
 	if (threads->config.is_timed)
 		now_ns = threads->config.clock();
 	if (thread->fate == ENDS) {

@@ -88,6 +88,22 @@ struct exits_sums {
 	uint64_t waited_ns, idle_out_ns; /* see struct exits_thread */
 };
 
+/* All records, which are in the BPF program's memory: the first ones, and chunks of EXITS_CHUNK. */
+struct exits_records {
+	struct exits_thread *first;
+	uint32_t nr_first;
+	struct exits_thread *more[EXITS_CHUNKS];
+};
+
+static inline struct exits_thread *exits_records_at(const struct exits_records *records,
+						    uint32_t number)
+{
+	if (number < records->nr_first)
+		return &records->first[number];
+	number -= records->nr_first;
+	return &records->more[number / EXITS_CHUNK][number % EXITS_CHUNK];
+}
+
 /* The counts of one thread, or the sum of several. Cells that are not used are undefined. */
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
@@ -123,11 +139,13 @@ static inline unsigned int exits_record_next(const struct exits_record *record, 
 
 /*
  * Reads a thread's record as it was at one moment. It has no times before exits_record_time().
+ * records: where its further records are.
  *
  * If the vCPU nests, the event after kvm_exit tells whether the exit was of L2. So an exit without
  * such an event yet is held back: it is counted when it has ended.
  */
-void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread);
+void exits_record_read(struct exits_record *record, const struct exits_records *records,
+		       const volatile struct exits_thread *thread);
 
 /* What is remembered of a thread from sample to sample. Zero-initialised before the first. */
 struct exits_before {
@@ -190,6 +208,7 @@ struct exits_threads_config {
 	struct exits_names *names;
 	const struct fields *fields;
 	const struct exits_code *codes; /* EXITS_CELLS of them */
+	const struct exits_records *records;
 	uint32_t max_threads;
 	bool is_timed;
 	bool sees_away; /* it is measured when threads have no CPU */

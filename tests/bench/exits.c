@@ -15,6 +15,7 @@
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
+#include "tests/worlds/thread_records.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 
@@ -78,10 +79,11 @@ static void happen(struct bench *bench)
 		struct exits_thread *record = &bench->records[i];
 
 		for (uint32_t j = 1; j <= REASONS; j++) {
-			record->used[j / 64] |= UINT64_C(1) << j % 64;
-			record->cells[j].count += i + j;
-			record->cells[j].time_ns += 1000ull * (i + j);
-			record->cells[j].hist[j % EXITS_BUCKETS] += i + j;
+			struct exits_cell *cell = &record_reason(record, j)->cell;
+
+			cell->count += i + j;
+			cell->time_ns += 1000ull * (i + j);
+			cell->hist[j % EXITS_BUCKETS] += i + j;
 		}
 	}
 }

@@ -123,27 +123,23 @@ static int setup(void **state)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
 	struct error error = { "" };
-	int err;
+	struct exits_bpf_config config = {
+		.env = &machine->env, .max_threads = THREADS, .has_arguments = true,
+	};
 
 	memset(&map, 0, sizeof(map));
 	map.is_ours = true;
 	assert_non_null(machine);
 	*state = machine;
 	assert_int_equal(env_init(&machine->env, "", &error), 0);
-	err = machine->env.tracefs ? bpf_probe(&machine->env, &error) : -ENOENT;
-	if (!err) {
-		const struct exits_bpf_config config = {
-			.env = &machine->env,
-			.exit = trace_event_exists(&machine->env, "kvm", "kvm_exit") ? &made_up :
-										       NULL,
-			.max_threads = THREADS,
-			.has_arguments = true,
-		};
-
-		err = exits_bpf_open(&config, &machine->bpf, &error);
-	}
-	if (err)
+	if (!machine->env.tracefs || bpf_probe(&machine->env, &error) < 0) {
 		print_message("BPF is not to be had here: %s\n", error.text);
+		return 0;
+	}
+	if (trace_event_exists(&machine->env, "kvm", "kvm_exit"))
+		config.exit = &made_up;
+	if (exits_bpf_open(&config, &machine->bpf, &error) < 0)
+		fail_msg("%s", error.text); /* it is our program, and not the machine */
 	return 0;
 }
 

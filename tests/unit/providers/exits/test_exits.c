@@ -18,6 +18,7 @@
 #include "providers/bpf/bpf.h"
 #include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/thread_records.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -176,9 +177,10 @@ static struct exits_thread *begin(struct world *w, uint32_t number, bool is_dead
 static void happened(struct exits_thread *record, unsigned int cell, uint64_t count,
 		     uint64_t time_ns)
 {
-	record->used[cell / 64] |= UINT64_C(1) << cell % 64;
-	record->cells[cell].count += count;
-	record->cells[cell].time_ns += time_ns;
+	struct exits_cell *to = &record_reason(record, cell)->cell;
+
+	to->count += count;
+	to->time_ns += time_ns;
 }
 
 /* The record's thread is gone: there is none of that number. */
@@ -349,8 +351,8 @@ static void test_counts_and_times(void **state)
 	struct exits_thread *record = begin(w, 1, false);
 
 	happened(record, CELL_MSR, 10, 5000);
-	record->cells[CELL_MSR].max_ns = 900;
-	record->cells[CELL_MSR].hist[3] = 10;
+	record_reason(record, CELL_MSR)->cell.max_ns = 900;
+	record_reason(record, CELL_MSR)->cell.hist[3] = 10;
 	happened(record, CELL_HLT, 1, SECOND / 2);
 	happened(record, CELL_IO, 2, 700);
 	record->cpu = 5;
@@ -403,14 +405,14 @@ static void test_polls(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 2, 1000);
-	record->parts[CELL_HLT].polled_ns = 300;
+	record_reason(record, CELL_HLT)->parts.polled_ns = 300;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), 700);
 	assert_int_equal(count_of(w, "time(poll)"), 300);
 	assert_int_equal(count_of(w, "vmexit_idle(HLT)"), 700);
 	assert_int_equal(count_of(w, "vmexit_polled(HLT)"), 300);
 	happened(record, CELL_HLT, 1, 200);
-	record->parts[CELL_HLT].polled_ns += 200;
+	record_reason(record, CELL_HLT)->parts.polled_ns += 200;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), 700);
 	assert_int_equal(count_of(w, "time(poll)"), 500);
@@ -423,7 +425,7 @@ static void test_poll_within_its_exits(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 2, 1000);
-	record->parts[CELL_HLT] = (struct exits_parts){ .polled_ns = 5000, .idle_ns = 600 };
+	record_reason(record, CELL_HLT)->parts = (struct exits_parts){ .polled_ns = 5000, .idle_ns = 600 };
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), 600);
 	assert_int_equal(count_of(w, "time(poll)"), 400);
@@ -473,8 +475,8 @@ static void test_user_space_within_an_exit(void **state)
 	record->user_cell = CELL_USER_HLT;
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_USER_HLT, 1, 0);
-	record->cells[CELL_MSR].time_ns = 1000;
-	record->cells[CELL_IO].time_ns = 700;
+	record_reason(record, CELL_MSR)->cell.time_ns = 1000;
+	record_reason(record, CELL_IO)->cell.time_ns = 700;
 	record->begun_ns = SECOND + 2000;
 	record->user_since = SECOND + 2100;
 	take_sample(w, SECOND + 3000);
@@ -519,7 +521,7 @@ static void test_parts_of_a_kicked_halt(void **state)
 	happened(record, CELL_RESTART, 1, 0);
 	record->begun_cell = CELL_HLT | EXITS_HALT;
 	record->begun_ns = SECOND;
-	record->parts[CELL_HLT].idle_ns = SECOND / 20;
+	record_reason(record, CELL_HLT)->parts.idle_ns = SECOND / 20;
 	record->user_cell = CELL_RESTART;
 	record->user_since = SECOND + SECOND / 10;
 	take_sample(w, 2 * SECOND);
@@ -558,7 +560,7 @@ static void test_sleep_that_was_a_wait(void **state)
 	record->away_since = 0;
 	record->over_ns = record->begun_ns += SECOND * 3 / 2; /* so much was a wait */
 	happened(record, CELL_HLT, 0, SECOND / 2);
-	record->parts[CELL_HLT] = (struct exits_parts){ .waited_ns = SECOND * 3 / 2,
+	record_reason(record, CELL_HLT)->parts = (struct exits_parts){ .waited_ns = SECOND * 3 / 2,
 							.idle_ns = SECOND / 2 };
 	record->waited_ns = SECOND * 3 / 2;
 	take_sample(w, 3 * SECOND);
@@ -758,7 +760,7 @@ static void test_parts_never_go_back(void **state)
 /* The exit was counted in the cell of its reason, and is L2's: it goes to the twin. */
 static void goes_to_twin(struct exits_thread *record)
 {
-	record->cells[CELL_MSR].count--;
+	record_reason(record, CELL_MSR)->cell.count--;
 	happened(record, CELL_MSR_L2, 1, 0);
 	record->begun_cell = CELL_MSR_L2;
 	record->nested_since = record->begun_ns;
@@ -811,7 +813,7 @@ static void test_nested_never_back(void **state)
 	record->user_since = 4 * SECOND + 10; /* it went on: it is L1's */
 	take_sample(w, 5 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
-	record->cells[CELL_MSR].count--; /* read while an exit goes to its twin */
+	record_reason(record, CELL_MSR)->cell.count--; /* read while an exit goes to its twin */
 	take_sample(w, 6 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
 }
@@ -862,7 +864,7 @@ static void test_thread_is_replaced(void **state)
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
 	happened(old, CELL_MSR, 5, 50);
 	happened(old, CELL_HLT, 1, 70);
-	old->parts[CELL_HLT].polled_ns = 40;
+	record_reason(old, CELL_HLT)->parts.polled_ns = 40;
 	dies(old);
 	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
 	assert_int_equal(take_sample(w, 3 * SECOND), 1);
@@ -870,7 +872,7 @@ static void test_thread_is_replaced(void **state)
 	new = begin(w, 0, false);
 	happened(new, CELL_MSR, 2, 20);
 	happened(new, CELL_HLT, 1, 7);
-	new->parts[CELL_HLT].polled_ns = 5;
+	record_reason(new, CELL_HLT)->parts.polled_ns = 5;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 17);
 	assert_int_equal(count_of(w, "vmexit(HLT)"), 2);
@@ -1057,8 +1059,8 @@ static void test_owner_is_known_late(void **state)
 
 	other->tid = other->tgid = 1;
 	happened(late, CELL_MSR, 5, 5000);
-	late->cells[CELL_MSR].max_ns = 4000;
-	late->cells[CELL_MSR].hist[5] = 5;
+	record_reason(late, CELL_MSR)->cell.max_ns = 4000;
+	record_reason(late, CELL_MSR)->cell.hist[5] = 5;
 	happened(late, CELL_HLT, 1, 100);
 	happened(other, CELL_MSR, 100000, 0);
 	take_sample(w, 2 * SECOND);
@@ -1067,7 +1069,7 @@ static void test_owner_is_known_late(void **state)
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 100005);
 	happened(late, CELL_MSR, 3, 600);
-	late->cells[CELL_MSR].hist[1] = 3;
+	record_reason(late, CELL_MSR)->cell.hist[1] = 3;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 100005);
 	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 3);
@@ -1078,7 +1080,7 @@ static void test_owner_is_known_late(void **state)
 	assert_int_equal(timing->max_ns, 256); /* what its bucket says: 4000 was before */
 	assert_int_equal(timing->hist[1], 3);
 	assert_int_equal(timing->hist[5], 0);
-	late->cells[CELL_MSR].max_ns = 5000;
+	record_reason(late, CELL_MSR)->cell.max_ns = 5000;
 	take_sample(w, 5 * SECOND);
 	timing = timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"));
 	assert_int_equal(timing->max_ns, 5000);

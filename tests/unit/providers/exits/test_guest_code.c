@@ -18,9 +18,11 @@
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/thread_records.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
-#define RECORDS 2
+#define RECORDS 3
+#define EXTRA 2 /* the record with the slots of the first one */
 #define ENTRIES 4
 
 enum { CELL_OTHER, CELL_HLT, CELL_MSR, CELL_VMGEXIT };
@@ -88,7 +90,8 @@ static int setup(void **state)
 		.codes = codes, .max_threads = RECORDS, .is_timed = true, .clock = clock_now_ns });
 	w->bpf = (struct exits_bpf){ .config = { .max_threads = RECORDS, .has_pcs = true },
 				     .max_threads = RECORDS, .codes = codes,
-				     .program = &w->program, .threads = w->records };
+				     .program = &w->program,
+				     .records = { w->records, RECORDS, { NULL } } };
 	w->file.guest = "web1";
 	assert_int_equal(kallsyms_parse(strdup(text), sizeof(text) - 1, "f", &w->file.symbols,
 					&error), 0);
@@ -123,9 +126,10 @@ static void slot(struct world *w, size_t i, uint64_t pc, uint32_t cell, uint64_t
 	record->tid = record->tgid = (uint32_t)getpid();
 	record->vcpu = EXITS_NO_VCPU;
 	record->first_ns = 1;
-	record->used[0] |= UINT64_C(1) << cell;
-	record->pcs[i] = (struct exits_pc_slot){ .pc = pc, .cell = cell,
-						 .count = count };
+	record_reason(record, cell);
+	record->extra = EXTRA + 1;
+	w->records[EXTRA].has.pcs[i] = (struct exits_pc_slot){ .pc = pc, .cell = cell,
+							       .count = count };
 }
 
 static void entry(struct world *w, uint32_t i, uint64_t pc, uint32_t cell, uint64_t count)
@@ -196,7 +200,7 @@ static void names_by_the_file(void **state)
 					  sizeof(name)));
 	w->file.guest = "web2"; /* another one's file */
 	begin_code(w, 1);
-	memset(w->records[0].pcs, 0, sizeof(w->records[0].pcs));
+	memset(&w->records[EXTRA], 0, sizeof(w->records[EXTRA]));
 	slot(w, 0, KERNEL + 0x10, CELL_MSR, 3);
 	assert_string_equal(take(w), "msr;0xffffffff81000010 3");
 }

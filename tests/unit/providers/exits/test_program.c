@@ -24,8 +24,10 @@
 #define __noinline __attribute__((noinline))
 #define __ksym
 #define __weak
+#define barrier_var(variable) ((void)(variable))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define bpf_core_field_exists(...) has_field(#__VA_ARGS__)
+#define bpf_core_type_exists(type) (sizeof(type) && has_value(#type))
 #define bpf_core_field_offset(type, member) offsetof(type, member)
 #define bpf_core_field_size(type, member) sizeof(((type *)NULL)->member)
 #define bpf_core_type_id_kernel(type) 1
@@ -104,7 +106,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #include "tests/unit/unit.h"
 #include "tests/worlds/away_cases.h"
 
-#define RECORDS 4
+#define RECORDS 8
 #define MORE 2 /* records in the first chunk */
 #define ARGUMENTS 128
 #define STACKS 8
@@ -149,6 +151,8 @@ static struct {
 	uint64_t pc_counts[PCS];
 	uint32_t nr_pcs;
 	uint32_t nr_reserved, nr_reported;
+	uint32_t nr_kept; /* how often a program keeps the CPU, and has not released it */
+	uint32_t nr_kept_in_all;
 } m;
 
 static struct exits_cell *find_argument(const struct exits_argument_key *key)
@@ -278,6 +282,17 @@ static long bpf_map_delete_elem(void *map, const void *key)
 	assert_ptr_equal(map, &by_tid);
 	m.has_number[*(const uint32_t *)key % RECORDS] = false;
 	return 0;
+}
+
+void bpf_preempt_disable(void)
+{
+	m.nr_kept++;
+	m.nr_kept_in_all++;
+}
+
+void bpf_preempt_enable(void)
+{
+	assert_int_not_equal(m.nr_kept--, 0);
 }
 
 static bool has_field(const char *field)
@@ -442,12 +457,21 @@ static void enters_at(uint64_t now_ns)
 	assert_int_equal(on_arm64_entry((__u64[]){ 0 }), 0);
 }
 
+/* What a thread has counted for a cell, by the number of its record; nothing is zeroes. */
+static const struct exits_reason *reason_in(uint32_t record, uint32_t cell)
+{
+	static const struct exits_reason none;
+	const struct exits_reason *reason = reason_of(&m.records[record], cell, false);
+
+	return reason ? reason : &none;
+}
+
 static const struct exits_cell *cell_of(uint32_t record, uint64_t code, uint64_t kind)
 {
 	uint32_t cell = dense[kind][code] % EXITS_CELLS;
 
 	assert_int_not_equal(cell, 0);
-	return &m.records[record].cells[cell];
+	return &reason_in(record, cell)->cell;
 }
 
 static void test_exit_and_entry(void **state)
@@ -462,6 +486,64 @@ static void test_exit_and_entry(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 300);
 	assert_int_equal(exits_open_since(&m.records[0]), 0);
 	assert_int_equal(m.records[0].user_since, 0);
+}
+
+/* A guest of guests, or a fuzzer: what one record has no room for is in others of the thread. */
+static void test_many_reasons(void **state)
+{
+	const struct exits_records records = { m.records, RECORDS, { NULL } };
+	static struct exits_record record;
+
+	(void)state;
+	for (uint64_t code = 1; code <= 90; code++) {
+		exits_at(1000 * code, code);
+		enters_at(1000 * code + code);
+	}
+	exits_at(200000, 90);
+	enters_at(200100);
+	exits_record_read(&record, &records, &m.records[0]);
+	for (uint64_t code = 1; code <= 90; code++) {
+		const struct exits_cell *cell = cell_of(0, code, EXITS_VMEXIT);
+		const struct exits_cell *read = &record.cells[dense[EXITS_VMEXIT][code]];
+
+		assert_int_equal(cell->count, code == 90 ? 2 : 1);
+		assert_int_equal(cell->time_ns, code == 90 ? 190 : code);
+		assert_memory_equal(read, cell, sizeof(*read));
+	}
+	assert_int_equal(m.nr_free, RECORDS - 5);
+	assert_int_equal(m.records[1].tid, 0); /* no thread's */
+	m.nr_free = 0;
+	for (uint64_t code = 101; code <= 120; code++)
+		exits_at(1000 * code, code);
+	assert_int_equal(lost_exits, 0);
+	exits_at(200000, 121);
+	enters_at(200100);
+	assert_int_equal(lost_exits, 1);
+	assert_int_equal(cell_of(0, 121, EXITS_VMEXIT)->time_ns, 0);
+}
+
+/* Linux 7.0's events can be preempted: all programs on events where KVM does not keep the CPU. */
+static void test_keeps_the_cpu(void **state)
+{
+	(void)state;
+	leaves_at(1000, IO, 0);
+	assert_int_equal(m.nr_kept_in_all, 0);
+	has_function = true;
+	leaves_at(2000, IO, 0);
+	on_ioport(raw(0, 0x3f8, 1));
+	on_mmio(raw(MMIO_READ, 4, 0xd0000050));
+	on_fast_mmio(raw(0xd0000050, 0, 0));
+	on_line(raw(1, 2, 3));
+	on_message(raw(0xfee01000, 0x4021, 77));
+	on_msr(raw(0, 0x10, 0));
+	on_cpuid(raw(1, 0, 0));
+	on_hypercall(raw(1, 0, 0));
+	on_hvc(raw(0, 1, 0));
+	on_fault(raw(0, 1, 0));
+	on_arm64_fault(raw(0, 1, 0));
+	on_nested_exit(NULL);
+	assert_int_equal(m.nr_kept_in_all, 13);
+	assert_int_equal(m.nr_kept, 0);
 }
 
 /* Clocks of some RISC-V machines tick once a microsecond. */
@@ -559,12 +641,13 @@ static uint64_t sum_of_cells(const struct exits_record *record, struct exits_tim
 /* The first thread's time, as a reader splits it now; off: what user space's part was off. */
 static void read_boxes(uint64_t now_ns, struct exits_off off, uint64_t *ret_parts)
 {
+	const struct exits_records records = { m.records, RECORDS, { NULL } };
 	static struct exits_record record;
 	struct exits_before before = { .from_ns = 0 };
 	struct exits_time time = { 0 };
 	uint64_t halts_ns;
 
-	exits_record_read(&record, &m.records[0]);
+	exits_record_read(&record, &records, &m.records[0]);
 	exits_record_time(&record, &m.records[0], &before, off, now_ns);
 	halts_ns = sum_of_cells(&record, &time);
 	time.waited_ns = record.sums.waited_ns;
@@ -607,7 +690,7 @@ static void begin_away(void)
 
 static const struct exits_parts *parts_of_cell(uint64_t code, uint64_t kind)
 {
-	return &m.records[0].parts[cell_of(0, code, kind) - m.records[0].cells];
+	return &reason_in(0, dense[kind][code])->parts;
 }
 
 /* Its timer's interrupt makes it leave, and another one has the CPU. */
@@ -1204,8 +1287,8 @@ static void check_case(const struct away_case *wanted, uint64_t end_ns)
 	read_boxes(end_ns, (struct exits_off){ 0, 0 }, parts);
 	assert_memory_equal(parts, wanted->boxes, sizeof(parts));
 	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
-		took_ns[codes[i].kind] += m.records[0].cells[i].time_ns;
-		exits_parts_join(&sums[codes[i].kind], &m.records[0].parts[i]);
+		took_ns[codes[i].kind] += reason_in(0, i)->cell.time_ns;
+		exits_parts_join(&sums[codes[i].kind], &reason_in(0, i)->parts);
 	}
 	assert_memory_equal(took_ns, wanted->took_ns, sizeof(took_ns));
 	assert_memory_equal(sums, wanted->parts, sizeof(sums));
@@ -1240,6 +1323,8 @@ static void test_user_space_alone(void **state)
 /* Records that were added later: their numbers follow the numbers of the first ones. */
 static void test_more_records(void **state)
 {
+	const struct exits_reason *reason;
+
 	(void)state;
 	m.free_threads[0] = RECORDS + 1;
 	m.nr_free = 1;
@@ -1249,8 +1334,10 @@ static void test_more_records(void **state)
 	exits_at(2000, HLT);
 	enters_at(2250);
 	assert_int_equal(m.more[1].number, RECORDS + 1);
-	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].count, 2);
-	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].time_ns, 750);
+	reason = reason_of(&m.more[1], dense[EXITS_VMEXIT][HLT], false);
+	assert_non_null(reason);
+	assert_int_equal(reason->cell.count, 2);
+	assert_int_equal(reason->cell.time_ns, 750);
 }
 
 /* Between two samples a thread ends, and another process's gets its number. */
@@ -1604,13 +1691,20 @@ static void test_pc_copied(void **state)
 
 #define KERNEL 0xffffffff81000000
 
-/* What the only record has in slots, or the map, for the program counter; of any exit. */
+/* The extra of the only thread. */
+static const struct exits_extra *extra_of(const struct exits_thread *thread)
+{
+	assert_int_not_equal(thread->extra, 0);
+	return &m.records[thread->extra - 1].has;
+}
+
+/* What the only thread has in slots, or the map, for the program counter; of any exit. */
 static uint64_t counted_at(uint64_t pc, bool in_map)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; !in_map && i < ARRAY_SIZE(m.records[0].pcs); i++) {
-		const struct exits_pc_slot *slot = &m.records[0].pcs[i];
+	for (size_t i = 0; !in_map && i < 2 * EXITS_PC_SETS; i++) {
+		const struct exits_pc_slot *slot = &extra_of(&m.records[0])->pcs[i];
 
 		if (slot->pc == pc && slot->count)
 			count = slot->count;
@@ -1669,7 +1763,7 @@ static void test_pcs_move(void **state)
 		count += slot + moved;
 	}
 	assert_true(has_moved);
-	assert_int_equal(count, m.records[0].cells[m.records[0].pcs[0].cell].count);
+	assert_int_equal(count, reason_in(0, extra_of(&m.records[0])->pcs[0].cell)->cell.count);
 }
 
 static void test_no_room_for_pcs(void **state)
@@ -1681,8 +1775,8 @@ static void test_no_room_for_pcs(void **state)
 	m.has_no_room = true;
 	for (uint64_t i = 0; i < 200; i++)
 		exit_at(IO, KERNEL + 64 * i, 10);
-	for (size_t i = 0; i < ARRAY_SIZE(m.records[0].pcs); i++)
-		count += m.records[0].pcs[i].count;
+	for (size_t i = 0; i < 2 * EXITS_PC_SETS; i++)
+		count += extra_of(&m.records[0])->pcs[i].count;
 	assert_int_equal(lost_pcs + count, 200);
 	assert_int_not_equal(lost_pcs, 0);
 }
@@ -1830,7 +1924,7 @@ static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
 	assert_int_equal(codes[twin].code, code);
 	assert_int_equal(codes[twin].kind, EXITS_VMEXIT);
 	assert_true(codes[twin].is_nested && codes[twin].is_used);
-	return &m.records[record].cells[twin];
+	return &reason_in(record, twin)->cell;
 }
 
 /* One exit of L2 and one of L1, of one reason: each in its own cell, with its own time. */
@@ -1931,8 +2025,8 @@ static void test_foreign_vcpu(void **state)
 	m.now_ns = 1000;
 	on_vmx_exit((__u64[]){ (uintptr_t)&vcpu, 3 });
 	runs_at(1500, &vcpu);
-	assert_int_equal(m.records[0].cells[EXITS_OTHER].count, 1);
-	assert_int_equal(m.records[0].cells[EXITS_OTHER].time_ns, 500);
+	assert_int_equal(reason_in(0, EXITS_OTHER)->cell.count, 1);
+	assert_int_equal(reason_in(0, EXITS_OTHER)->cell.time_ns, 500);
 	assert_int_equal(m.next_cell, 1);
 }
 
@@ -1946,7 +2040,7 @@ static void test_reason_in_arguments(void **state)
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
 	on_arm64_exit((__u64[]){ 0x80000001, 0x24, 0 });
 	assert_int_equal(codes[2].code, UINT64_C(1) << REASON_TYPE_BIT | 1);
-	assert_int_equal(m.records[0].cells[2].count, 1);
+	assert_int_equal(reason_in(0, 2)->cell.count, 1);
 	on_riscv_exit((__u64[]){ (uintptr_t)&trap });
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 1);
 	on_other_exit((__u64[]){ (uintptr_t)&m.vcpu, IO });
@@ -2111,7 +2205,7 @@ static void test_queues_of_a_set(void **state)
 	for (uint32_t i = 0; i < nr; address += 0x1000) {
 		uint64_t hash = hash_of(write_of(EXITS_MMIO, address, 4));
 
-		if (queues_of(record, hash) == record->queues[1])
+		if ((hash >> 32) % EXITS_QUEUE_SETS == 1)
 			list[i++] = (struct _ioeventfd){ .addr = address, .length = 4 };
 	}
 	has_ioeventfds(list, nr);
@@ -2302,17 +2396,17 @@ static void test_memory_of_a_vcpu_again(void **state)
 	assert_int_equal(m.records[0].running, (uintptr_t)vcpu);
 	m.tid = 3; /* it is not asked for */
 	leaves_guest_at(1200, vcpu);
-	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
+	assert_int_equal(reason_in(0, dense[EXITS_VMEXIT][IO])->cell.count, 2);
 	m.tid = 1;
 	leaves_at(1300, IO, 0);
 	m.tid = 2;
 	runs_at(1900, vcpu); /* the first entry of the other vCPU ends no exit */
-	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].time_ns, 100);
+	assert_int_equal(reason_in(0, dense[EXITS_VMEXIT][IO])->cell.time_ns, 100);
 	leaves_guest_at(2000, vcpu);
 	runs_at(2050, vcpu);
 	assert_int_equal(m.records[1].tid, 2);
-	assert_int_equal(m.records[1].cells[dense[EXITS_VMEXIT][IO]].time_ns, 50);
-	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
+	assert_int_equal(reason_in(1, dense[EXITS_VMEXIT][IO])->cell.time_ns, 50);
+	assert_int_equal(reason_in(0, dense[EXITS_VMEXIT][IO])->cell.count, 2);
 }
 
 /* Each bucket from its first ns to its last. */
@@ -2405,7 +2499,7 @@ static void test_samples_of_other_threads(void **state)
 	assert_int_equal(m.records[0].vcpu, EXITS_NOT_VCPU);
 	samples_at(1000, 0x11, 0x22);
 	assert_int_equal(m.nr_stacks, 0);
-	m.records[0].used[1] = 1; /* it has run one */
+	m.records[0].next_slot = 1; /* it has run one */
 	samples_at(2000, 0x11, 0x22);
 	assert_int_equal(m.nr_stacks, 1);
 }
@@ -2634,6 +2728,8 @@ UNIT(test_program)
 #define VMX(name) cmocka_unit_test_setup(name, setup_vmx)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exit_and_entry),
+		TEST(test_many_reasons),
+		TEST(test_keeps_the_cpu),
 		TEST(test_slow_clock),
 		TEST(test_two_exits_to_user_space),
 		TEST(test_preempted),
