@@ -42,12 +42,24 @@ static __always_inline void add_parts(struct exits_thread *thread, __u32 cell,
 /* ---- in user space */
 
 /*
+ * With CONFIG_IRQ_TIME_ACCOUNTING the scheduler's clock of a CPU stands while interrupts are served
+ * there: this is for how long it has.
+ */
+static __always_inline __u64 irq_time(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(struct rq, prev_irq_time) ||
+	    !bpf_core_field_exists(struct sched_entity, cfs_rq))
+		return 0;
+	return task->se.cfs_rq->rq->prev_irq_time;
+}
+
+/*
  * A clock that stands while the thread runs, and goes on while it has no CPU: the scheduler reads
  * the time, exec_start, whenever it adds what passed to sum_exec_runtime.
  */
 static __always_inline __u64 off_clock(const struct task_struct *task)
 {
-	return task->se.exec_start - task->se.sum_exec_runtime;
+	return task->se.exec_start - task->se.sum_exec_runtime + irq_time(task);
 }
 
 /* When user space gets the exit. */
@@ -62,8 +74,9 @@ static __always_inline void note_userspace(struct exits_thread *thread)
 }
 
 /*
- * How long the thread had no CPU in the ns since then. Each CPU may have a clock of its own
- * (CONFIG_IRQ_TIME_ACCOUNTING): on another CPU, what the thread ran is right to a tick.
+ * How long the thread had no CPU in the ns since then. Each CPU has a clock of its own: on another
+ * one, what the thread ran is right to a tick. Without a switch of its own it has not slept,
+ * whatever the clock says: interrupts may be served there while it runs.
  */
 static __always_inline void ask_scheduler(const struct exits_thread *thread,
 					  const struct task_struct *task, __u64 ns,
@@ -74,13 +87,14 @@ static __always_inline void ask_scheduler(const struct exits_thread *thread,
 	__u64 off = off_clock(task) - thread->user_off;
 
 	if (thread->cpu != bpf_get_smp_processor_id())
-		off = task->nvcsw != thread->user_switches && ns > ran ? ns - ran : 0;
+		off = ns > ran ? ns - ran : 0;
 	if (waited > ns)
 		waited = ns;
 	if (off > ns)
 		off = ns;
 	ret_off->waited_ns = waited;
-	ret_off->slept_ns = off > waited ? off - waited : 0;
+	ret_off->slept_ns =
+		task->nvcsw != thread->user_switches && off > waited ? off - waited : 0;
 }
 
 /* Moves the begin of what is open by what does not count as its time. */

@@ -172,7 +172,7 @@ struct exits_thread {
 	__u32 parts[EXITS_PARTS]; /* its further records: their numbers, plus 1; the first: 0 */
 	__u32 extra; /* the same, of the one that has an extra */
 	__u32 unused;
-	/* By cell: where its counts are, plus 1; 0: it has none. parts[SLOT / STEP]->own[SLOT % STEP]. */
+	/* By cell: where its counts are, plus 1; 0: none. parts[SLOT / STEP], own[SLOT % STEP]. */
 	__u8 slots[EXITS_CELLS];
 	union {
 		struct exits_reason own[EXITS_OWN];

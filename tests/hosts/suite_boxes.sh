@@ -45,7 +45,7 @@ measure_boxes() {
 		if (vcpu == "" || seen[vcpu]++ < 1)
 			next
 		line = "vcpu" vcpu
-		n = split(boxes, names, " ")
+		n = split(boxes " throttled l2", names, " ")
 		for (i = 1; i <= n; i++)
 			line = line " " names[i] " " cells[at[names[i] "_percent"]]
 		print line " ran " ran["vcpu" vcpu] + 0 " waited " waited["vcpu" vcpu] + 0
@@ -133,6 +133,12 @@ boxes() {
 	box vcpu0 idle 0 3 "a VMM that sleeps"
 	stop "$GUEST"
 
+	busy_guest locks "--$WHERE_WRITES" 10 --answer 5000 --lock
+	boxes_of locks
+	boxes_agree "a lock of the VMM"
+	box vcpu0 block 75 99 "a lock of the VMM"
+	stop "$GUEST"
+
 	busy_guest spins "--$WHERE_WRITES" 1000 --answer 3000 --spin --vcpus 2
 	boxes_of spins
 	boxes_agree "VMMs that spin on one CPU"
@@ -146,8 +152,25 @@ boxes() {
 	box vcpu0 idle 60 99 "a guest that rests"
 	box vcpu0 block 0 3 "a guest that rests"
 	stop "$GUEST"
+	boxes_quota
 	boxes_x86
 	taskset -p ff $$ >/dev/null
+}
+
+boxes_quota() {
+	guest limited --cpuid 1000000 --rounds 0
+	if ! quota_begin "$GUEST"; then
+		skip "boxes of a guest with a quota" "there is no cgroup v2 with the controller cpu"
+		stop "$GUEST"
+		return
+	fi
+	go limited
+	boxes_of limited
+	boxes_agree "a quota of half a CPU"
+	box vcpu0 wait 45 55 "a quota of half a CPU"
+	box vcpu0 throttled 45 55 "a quota of half a CPU"
+	stop "$GUEST"
+	quota_end
 }
 
 boxes_x86() {
@@ -190,6 +213,7 @@ boxes_x86() {
 	box vcpu0 idle 99 100 "a vCPU that waits to be started"
 	stop "$GUEST"
 
+	boxes_nested
 	GUEST_PROGRAM=faultguest
 	guest_of faultguest paged --pager 20000 100 8
 	go paged
@@ -199,4 +223,19 @@ boxes_x86() {
 	box vcpu0 kvm 0 15 "a page that another thread brings"
 	stop "$GUEST"
 	GUEST_PROGRAM=
+}
+
+# A guest of the guest that exits all the time: the time in it is the guest's.
+boxes_nested() {
+	if [ ! -d "$TRACING/events/kvm/kvm_nested_vmexit" ] || [ "$PIO" != io ]; then
+		skip "boxes of a guest that runs a guest" "no guest of ours nests here"
+		return
+	fi
+	GUEST_PROGRAM=nestguest
+	guest_of nestguest nests 0 0 2000000000
+	go nests
+	boxes_of nests
+	boxes_agree "a guest that runs a guest"
+	box vcpu0 l2 1 99 "a guest that runs a guest"
+	stop "$GUEST"
 }

@@ -425,7 +425,8 @@ static void test_poll_within_its_exits(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 2, 1000);
-	record_reason(record, CELL_HLT)->parts = (struct exits_parts){ .polled_ns = 5000, .idle_ns = 600 };
+	record_reason(record, CELL_HLT)->parts.polled_ns = 5000;
+	record_reason(record, CELL_HLT)->parts.idle_ns = 600;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), 600);
 	assert_int_equal(count_of(w, "time(poll)"), 400);
@@ -560,8 +561,9 @@ static void test_sleep_that_was_a_wait(void **state)
 	record->away_since = 0;
 	record->over_ns = record->begun_ns += SECOND * 3 / 2; /* so much was a wait */
 	happened(record, CELL_HLT, 0, SECOND / 2);
-	record_reason(record, CELL_HLT)->parts = (struct exits_parts){ .waited_ns = SECOND * 3 / 2,
-							.idle_ns = SECOND / 2 };
+	record_reason(record, CELL_HLT)->parts = (struct exits_parts){
+		.waited_ns = SECOND * 3 / 2, .idle_ns = SECOND / 2,
+	};
 	record->waited_ns = SECOND * 3 / 2;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(count_of(w, "time"), 2 * SECOND);

@@ -121,6 +121,8 @@ static struct {
 	uint64_t now_ns;
 	struct exits_thread records[RECORDS], more[MORE];
 	struct task_struct task; /* of all threads */
+	struct cfs_rq cfs_rq;
+	struct rq rq;
 	struct kvm_vcpu vcpu;	 /* that the task runs */
 	struct kvm vm;
 	const char *comm;	 /* its name; NULL: by its tid */
@@ -406,6 +408,8 @@ static int setup(void **state)
 	nr_first = RECORDS;
 	m.next_cell = 1;
 	m.tid = 1;
+	m.task.se.cfs_rq = &m.cfs_rq;
+	m.cfs_rq.rq = &m.rq;
 	m.task.preempt_notifiers.first = &m.vcpu.preempt_notifier.link;
 	m.vcpu.kvm = &m.vm;
 	m.vm.ioeventfds.next = &m.vm.ioeventfds;
@@ -922,6 +926,30 @@ static void test_user_space_sleeps_and_waits(void **state)
 	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 70);
 	assert_int_equal(parts_of_cell(IO, EXITS_USERSPACE)->waited_ns, 70);
 	assert_int_equal(m.records[0].waited_ns, 70);
+}
+
+/*
+ * CONFIG_IRQ_TIME_ACCOUNTING: the VMM works for 30, in which 5 go to interrupts, then sleeps for
+ * 500, in which 200 go to interrupts. Another one only works, for 60, half of it for interrupts.
+ */
+static void test_interrupts_while_user_space_sleeps(void **state)
+{
+	(void)state;
+	begin_away();
+	exits_at(100, IO);
+	leaves_at(110, IO, 0);
+	ran(25);
+	m.rq.prev_irq_time += 5;
+	was_off(0, 300); /* by the clock that stands for interrupts */
+	m.rq.prev_irq_time += 200;
+	enters_at(640);
+	assert_boxes(700, .guest = 160, .kvm = 10, .user = 25, .block = 505, .block_user = 505);
+	exits_at(700, IO);
+	leaves_at(710, IO, 0);
+	ran(30);
+	m.rq.prev_irq_time += 30;
+	enters_at(770);
+	assert_boxes(770, .guest = 160, .kvm = 20, .user = 85, .block = 505, .block_user = 505);
 }
 
 /* It was preempted in user space. Interrupts, of no thread's time on some kernels, are User%. */
@@ -2742,6 +2770,7 @@ UNIT(test_program)
 		TEST(test_async_page_fault),
 		TEST(test_delayed_dequeue),
 		TEST(test_user_space_sleeps_and_waits),
+		TEST(test_interrupts_while_user_space_sleeps),
 		TEST(test_user_space_waits),
 		TEST(test_user_space_moves),
 		TEST(test_user_space_on_another_cpu),
