@@ -228,10 +228,19 @@ static void build_groups(struct view *view, const struct query *query, const str
 		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);
 }
 
+static void note_waits(struct view *view)
+{
+	const struct owner *all = &view->sums.all;
+
+	if (view->nr_rows && !view->note && all->time[TIME_GUEST].nr && !all->time[TIME_BLOCK].nr)
+		view->note = TIMES_WITH_WAITS;
+}
+
 static void build_exits(struct view *view, const struct query *query, const struct facts *facts)
 {
 	view->note = exits_note(facts);
 	build_groups(view, query, facts, GROUP_REASON);
+	note_waits(view);
 	if (!view->sums.all.time[TIME_POLL].nr)
 		view_drop(view, COL_POLL_SHARE);
 }
@@ -239,6 +248,7 @@ static void build_exits(struct view *view, const struct query *query, const stru
 static void build_hotspots(struct view *view, const struct query *query, const struct facts *facts)
 {
 	build_groups(view, query, facts, GROUP_GUEST | GROUP_REASON);
+	note_waits(view);
 }
 
 /* A column for each of query->groups only; the shortest is exact in recordings alone. */
@@ -282,6 +292,7 @@ static void build_totals(struct view *view, const struct query *query, const str
 	if (query->event == EXITS_VMEXIT)
 		view->note = exits_note(facts);
 	build_groups(view, query, facts, query->groups);
+	note_waits(view);
 	drop_totals(view, query, facts);
 	fill_cells(view->total.cells, view->type, &all, false);
 	view->has_total = true;

@@ -333,8 +333,9 @@ static void free_arguments(struct exits_bpf *bpf)
 
 	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
 		const struct exits_argument_key *key = &bpf->keys[i];
+		bool is_free = !exits_records_at(&bpf->records, key->thread)->tid;
 
-		if (exits_bpf_is_over(bpf, key) || !exits_records_at(&bpf->records, key->thread)->tid)
+		if (is_free || exits_bpf_is_over(bpf, key))
 			bpf->keys[nr++] = *key;
 	}
 	bpf->nr_keys = 0;
