@@ -48,8 +48,6 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
-		if (!vcpu)
-			return 0;
 		thread = find_running(cpu, (__u64)(unsigned long)vcpu);
 	} else {
 		thread = find_thread(cpu);

@@ -150,11 +150,9 @@ static __noinline struct exits_thread *find_elsewhere(void)
 /* The guess is right when the same thread ran on this CPU at the last event. */
 static __always_inline struct exits_thread *find_thread(__u32 cpu)
 {
-	struct exits_thread *thread;
-	__u32 i = guesses[cpu % CPUS][0];
+	struct exits_thread *thread = bpf_map_lookup_elem(&threads, guesses[cpu % CPUS]);
 
-	thread = bpf_map_lookup_elem(&threads, &i);
-	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
+	if (__builtin_expect(thread && thread->pid_tgid == bpf_get_current_pid_tgid(), 1))
 		return thread;
 	return find_elsewhere();
 }
@@ -172,11 +170,9 @@ static __noinline struct exits_thread *find_runner(__u64 vcpu)
 /* The same by the address of the vCPU that runs, which is quicker to get than the thread. */
 static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
 {
-	struct exits_thread *thread;
-	__u32 i = guesses[cpu % CPUS][0];
+	struct exits_thread *thread = bpf_map_lookup_elem(&threads, guesses[cpu % CPUS]);
 
-	thread = bpf_map_lookup_elem(&threads, &i);
-	if (thread && thread->running == vcpu)
+	if (__builtin_expect(thread && thread->running == vcpu, 1))
 		return thread;
 	return find_runner(vcpu);
 }
