@@ -10,7 +10,7 @@
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/shared.h"
 
-#define CPUS 4096 /* on larger hosts two CPUs share a guess */
+#define CPUS 2048 /* on larger hosts two CPUs share a guess */
 
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile __u32 exit_place; /* enum exit_place */

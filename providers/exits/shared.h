@@ -31,7 +31,7 @@
 #define EXITS_QUEUE_WAYS 4  /* a set is a cache line */
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
-#define EXITS_CHUNKS 64	  /* how many times, at most */
+#define EXITS_CHUNKS 32	  /* how many times, at most */
 
 /* Two cache lines. The names are struct timing's. */
 struct exits_cell {
