@@ -13,7 +13,6 @@
 #include "trace/recording/trace.h"
 #include "trace/timeline/timeline.h"
 
-#define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is most often started so long before KVM's first event */
 #define PROGRESS_EVENTS 65536
 #define CHECK_EVENTS 64 /* whether they can be written */
@@ -27,17 +26,33 @@ struct run {
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
 	bool has_kvm; /* there was an event of KVM */
-	int64_t first_ns, last_ns; /* the first and the last event of KVM */
+	int64_t last_ns; /* the last event of KVM; the first one is at 0 */
 	uint64_t nr_lost, nr_unknown; /* events; losses of an unknown number of events */
 	struct progress progress;
 	bool has_guests, has_others; /* function calls of guests; sources beside KVM's events */
-	bool is_unwritable; /* the output cannot be written, and a message was printed */
+	bool is_unwritable; /* the output cannot be written; a message was, or will be printed */
 	int status;
 };
 
 static void fail(struct run *run, int err, const struct error *error)
 {
 	run->status = say_failure(err, error);
+}
+
+/* Beside KVM's events something may be earlier, whose time is known when it is read. */
+static int wait_for_others(struct run *run, struct error *error)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd = file_without_name(folder && *folder ? folder : "/var/tmp", error);
+	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+	if (fd < 0)
+		return fd;
+	if (!file)
+		return -errno;
+	setvbuf(file, NULL, _IOFBF, OUT_BYTES);
+	out_wait(&run->out, file);
+	return 0;
 }
 
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
@@ -56,7 +71,11 @@ static bool begin_output(struct run *run)
 	}
 	setvbuf(run->file.file, NULL, _IOFBF, OUT_BYTES);
 	out_begin(&run->out, run->file.file, timeline_format_by_name(run->options->format));
-	return true;
+	err = run->has_others ? wait_for_others(run, &error) : 0;
+	run->is_unwritable = err < 0;
+	if (err)
+		fail(run, err, &error);
+	return !err;
 }
 
 /* ---- KVM's events ---- */
@@ -74,8 +93,7 @@ static int set_clock(struct run *run, const struct trace_event *first, struct er
 	if (!clock->has_no_tsc && !clock->hz)
 		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with --frequency 2.4GHz", info->path);
-	run->first_ns = run->has_others ? MARGIN_NS : 0;
-	timeline_clock_begin(clock, first->time, (uint64_t)run->first_ns);
+	timeline_clock_begin(clock, first->time);
 	return 0;
 }
 
@@ -98,7 +116,7 @@ static int read_kvm(struct run *run, struct error *error)
 			run->nr_unknown++;
 		if (++nr % PROGRESS_EVENTS == 0)
 			progress_show(&run->progress, run->trace);
-		if (nr % CHECK_EVENTS == 0 && ferror(run->out.file))
+		if (nr % CHECK_EVENTS == 0 && out_has_failed(&run->out))
 			return -EIO;
 	}
 	timeline_kvm_end(run->kvm);
@@ -255,8 +273,8 @@ static void warn_of_clock(const struct run *run, struct calls *calls)
 static void warn_of_distance(const struct run *run, const struct calls *calls,
 			     const struct functions_span *span)
 {
-	bool is_before = span->last_ns < run->first_ns;
-	int64_t ns = is_before ? run->first_ns - span->last_ns : span->first_ns - run->last_ns;
+	bool is_before = span->last_ns < 0;
+	int64_t ns = is_before ? -span->last_ns : span->first_ns - run->last_ns;
 
 	if (!span->has_events || ns <= 0 || calls->has_warned)
 		return;
@@ -275,11 +293,10 @@ static void warn_of_distance(const struct run *run, const struct calls *calls,
 static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *error)
 {
 	const struct functions_config config = {
-		.after_ns = MARGIN_NS,
 		.offset = calls->is_host ? NULL : guest_offset,
 		.state = calls,
 		.has_cut = run->options->trims,
-		.from_ns = run->first_ns,
+		.from_ns = 0,
 		.to_ns = run->last_ns,
 		.name = path_base(calls->path),
 	};
@@ -362,7 +379,7 @@ static void take_all_functions(struct run *run)
 
 static void take_perf(struct run *run, const char *path)
 {
-	int64_t anchor_ns = run->out.clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
+	int64_t anchor_ns = run->out.clock.has_base ? -PERF_BEFORE_NS : 0;
 	FILE *file = fopen(path, "re"), *in;
 	struct error error = { "" };
 	int err;
@@ -384,9 +401,17 @@ static void take_perf(struct run *run, const char *path)
 static void write_end(struct run *run)
 {
 	const struct trace_info *info = run->trace ? trace_file(run->trace, 0) : NULL;
+	struct error error = { "" };
 	struct timeline_args metadata;
 	char base[32];
+	int err = out_settle(&run->out);
 
+	if (err) {
+		run->is_unwritable = true;
+		error_set(&error, err, "what is drawn cannot be kept in a file: %s; set TMPDIR",
+			  strerror(-err));
+		fail(run, err, &error);
+	}
 	args_clear(&metadata);
 	args_add_text(&metadata, "made-by", "kvmtop " KVMTOP_VERSION,
 		      strlen("kvmtop " KVMTOP_VERSION));
@@ -415,7 +440,7 @@ static void draw_all(struct run *run)
 	struct error error = { "" };
 	int err = take_kvm(run, &error);
 
-	if (err && !(run->out.file && ferror(run->out.file)))
+	if (err && !(run->out.file && out_has_failed(&run->out)))
 		fail(run, err, &error);
 	if (!err)
 		take_all_functions(run);
@@ -433,7 +458,7 @@ static void end_output(struct run *run)
 
 	if (!run->out.file)
 		return;
-	if (run->status != STATUS_OK && run->out.nr_events == 0) {
+	if (run->is_unwritable || (run->status != STATUS_OK && run->out.nr_events == 0)) {
 		whole_file_drop(&run->file);
 		return;
 	}

@@ -291,3 +291,19 @@ void whole_file_drop(struct whole_file *whole)
 	}
 	*whole = (struct whole_file){ .file = NULL };
 }
+
+int file_without_name(const char *folder, struct error *error)
+{
+	char path[4096];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "%s/.kvmtop-XXXXXX", folder);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_set(error, -errno, "%s: no file can be made there: %s", folder,
+				 strerror(errno));
+	unlink(path);
+	return fd;
+}

@@ -79,4 +79,7 @@ int whole_file_keep(struct whole_file *whole);
 /* Discards the new file; the old one is unchanged. */
 void whole_file_drop(struct whole_file *whole);
 
+/* A file in the folder that goes with its last descriptor: the descriptor, or -errno with error. */
+int file_without_name(const char *folder, struct error *error);
+
 #endif

@@ -31,7 +31,7 @@ with_uftrace -o "$OUT" -O 0 "$GUEST" 2>"$TMP/err"
 is "$? $(cat "$TMP/err")" "0 " "a folder of uftrace's"
 is "$(cat "$GUEST/arguments")" "dump --chrome -d $GUEST" "uftrace is run on it"
 like "$(cat "$OUT")" \
-	'"name":"main","cat":"function","pid":1,"tid":5,"ts":60000000.000,"dur":1.500' \
+	'"name":"main","cat":"function","pid":1,"tid":5,"ts":0.000,"dur":1.500' \
 	"and what it prints is drawn"
 
 is "$("$KVMTOP" timeline "$GUEST/dump.json" | grep -c '"name":"main"')" 1 \
@@ -305,7 +305,7 @@ if [ -e /dev/full ]; then
 	is "$(status_of "$KVMTOP" timeline --format perfetto -k "$TMP/perf" -o /dev/full)" 1 \
 		"perfetto: a full disk"
 fi
-is "$(limited "$KVMTOP" timeline --format perfetto "$GUEST/dump.json")" "$too_large" \
+is "$(limited "$KVMTOP" timeline --format perfetto -k "$TMP/perf")" "$too_large" \
 	"perfetto: ulimit -f"
 is "$(status_of "$KVMTOP" timeline --format vcd "$GUEST/dump.json")" 2 "a format that is none"
 
@@ -402,10 +402,16 @@ if [ -e /dev/full ]; then
 	"$KVMTOP" timeline "$GUEST/dump.json" >/dev/full 2>/dev/null
 	is "$?" 1 "a full disk behind standard output"
 fi
-is "$(limited "$KVMTOP" timeline "$GUEST/dump.json")" "$too_large" "ulimit -f"
-is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" "$GUEST/dump.json")" \
+is "$(limited "$KVMTOP" timeline -k "$TMP/perf")" "$too_large" "ulimit -f"
+is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" -k "$TMP/perf")" \
 	"kvmtop: $TMP/limited.json: cannot be written: File too large
 1" "ulimit -f for -o"
 check "leaves no file" test ! -e "$TMP/limited.json"
+is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" "$GUEST/dump.json")" \
+	"kvmtop: what is drawn cannot be kept in a file: File too large; set TMPDIR
+1" "what waits for the earliest time has no room"
+check "leaves no file" test ! -e "$TMP/limited.json"
+is "$(TMPDIR=$TMP/none "$KVMTOP" timeline "$GUEST/dump.json" 2>&1 >/dev/null)" \
+	"kvmtop: $TMP/none: no file can be made there: No such file or directory" "or no folder"
 
 done_testing

@@ -28,11 +28,10 @@ static int64_t offset(const void *state, size_t nr, uint64_t time)
 static void read_functions(FILE *in, struct timeline_out *out)
 {
 	const struct functions_config config = {
-		.after_ns = 1000,
 		.offset = offset,
 		.has_cut = true,
-		.from_ns = 2000,
-		.to_ns = 5000,
+		.from_ns = 1000,
+		.to_ns = 4000,
 		.name = "guest",
 	};
 	struct functions_span span;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arrows from interrupts to the entries of vCPUs that they cause. */
+/* Arrows that wait for their ends, and the vCPUs that interrupts are for. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/array.h"
 #include "trace/exits/meaning.h"
@@ -8,9 +9,49 @@
 
 #define VCPUS_MAX 4096 /* KVM's limit on the largest machines; a damaged file may claim more */
 
+struct timeline_arrow {
+	struct timeline_event event;
+	struct timeline_args *args;
+	char name[];
+};
+
+void arrow_begin(struct timeline_arrow **arrow, struct timeline_out *out,
+		 const struct timeline_event *event, const struct timeline_args *args)
+{
+	size_t size = strlen(event->name) + 1;
+
+	if (*arrow) {
+		out_instant(out, event, args);
+		return;
+	}
+	*arrow = xcalloc(1, sizeof(**arrow) + size);
+	memcpy((*arrow)->name, event->name, size);
+	(*arrow)->event = *event;
+	(*arrow)->event.name = (*arrow)->name;
+	(*arrow)->args = args_copy(args);
+}
+
+void arrow_end(struct timeline_arrow **arrow, struct timeline_out *out, uint64_t number)
+{
+	if (!*arrow)
+		return;
+	(*arrow)->event.flow = number;
+	out_instant(out, &(*arrow)->event, (*arrow)->args);
+	arrow_free(*arrow);
+	*arrow = NULL;
+}
+
+void arrow_free(struct timeline_arrow *arrow)
+{
+	if (!arrow)
+		return;
+	free(arrow->args);
+	free(arrow);
+}
+
 /* A guest's vCPUs by number; NULL: none. */
 struct arrow_guest {
-	uint64_t **woken;
+	struct timeline_arrow ***woken;
 	size_t nr;
 };
 
@@ -21,7 +62,8 @@ void arrows_release(struct timeline_arrows *arrows)
 	free(arrows->guests);
 }
 
-void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, uint64_t *woken)
+void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
+		  struct timeline_arrow **woken)
 {
 	struct arrow_guest *of;
 
@@ -59,20 +101,16 @@ static const struct arrow_guest *guest_of(const struct timeline_arrows *arrows, 
 	return &arrows->guests[sender];
 }
 
-uint64_t arrows_begin(struct timeline_arrows *arrows, size_t sender, const struct meaning *meaning,
-		      const struct trace_event *event)
+struct timeline_arrow **arrows_of(const struct timeline_arrows *arrows, size_t sender,
+				  const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct arrow_guest *guest;
-	uint64_t number, *woken;
+	uint64_t number;
 
 	if (!meaning->target || event->counted ||
 	    (meaning->level && !trace_field_number(meaning->level, event)))
-		return 0;
+		return NULL;
 	guest = guest_of(arrows, sender, event);
 	number = trace_field_number(meaning->target, event);
-	woken = guest && number < guest->nr ? guest->woken[number] : NULL;
-	if (!woken || *woken)
-		return 0;
-	*woken = ++*arrows->nr_flows;
-	return *woken;
+	return guest && number < guest->nr ? guest->woken[number] : NULL;
 }

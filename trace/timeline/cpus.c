@@ -164,8 +164,8 @@ static struct runner context_of(const struct timeline_cpus *cpus, const struct h
 }
 
 /* Of a vCPU's thread that sleeps; else nothing comes of it. */
-static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *meaning,
-			    const struct trace_event *event, struct recorded_thread **ret_woken)
+static void take_waking(struct timeline_cpus *cpus, const struct meaning *meaning,
+			const struct trace_event *event)
 {
 	const struct runner woken = field_runner(cpus, event, meaning->tid, "comm");
 	struct recorded_thread *thread = vcpu_of(cpus, event, woken.tid);
@@ -176,21 +176,18 @@ static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *me
 	char name[128];
 
 	if (!thread || table_state(thread)->sched != SCHED_SLEEPS)
-		return 0;
+		return;
 	cpu = get_cpu(cpus, event->cpu);
 	if (!cpu)
-		return 0;
+		return;
 	by = context_of(cpus, cpu, event);
 	snprintf(name, sizeof(name), "wakes %s", woken.name);
 	instant.name = name;
 	instant.process = cpus->process;
 	instant.ns = timeline_clock_ns(&cpus->out->clock, event->time);
-	instant.flow = timeline_kvm_has_arrow(cpus->kvm, thread) ? 0 : ++cpus->nr_flows;
 	args_clear(&args);
 	args_add_text(&args, "by", by.name, strlen(by.name));
-	out_instant(cpus->out, &instant, &args);
-	*ret_woken = thread;
-	return instant.flow;
+	arrow_begin(timeline_kvm_arrow(cpus->kvm, thread), cpus->out, &instant, &args);
 }
 
 static void take_loss(struct timeline_cpus *cpus, const struct trace_event *event)
@@ -199,18 +196,17 @@ static void take_loss(struct timeline_cpus *cpus, const struct trace_event *even
 		cpus->list[i].is_known &= event->cpu >= 0 && i != (size_t)event->cpu;
 }
 
-uint64_t timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
-			   const struct trace_event *event, struct recorded_thread **ret_woken)
+void timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
+		       const struct trace_event *event)
 {
 	if (trace_file(cpus->trace, event->file)->host_id)
-		return 0; /* of a guest's CPU */
+		return; /* of a guest's CPU */
 	if (!meaning)
 		take_loss(cpus, event);
 	else if (meaning->kind == MEANING_SWITCH && !event->counted)
 		take_switch(cpus, meaning, event);
 	else if (meaning->kind == MEANING_WAKING && !event->counted)
-		return take_waking(cpus, meaning, event, ret_woken);
-	return 0;
+		take_waking(cpus, meaning, event);
 }
 
 void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t begin_ns,

@@ -101,7 +101,7 @@ static int64_t host_ns(const struct functions *functions, const struct thread *t
 	if (config->offset)
 		time -= (uint64_t)config->offset(config->state, thread->nr, time);
 	if (!clock->has_base)
-		timeline_clock_begin(clock, time, config->after_ns);
+		timeline_clock_begin(clock, time);
 	return timeline_clock_ns(clock, time);
 }
 

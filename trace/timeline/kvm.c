@@ -26,8 +26,8 @@ struct track {
 	size_t process;
 	int64_t id;
 	struct timeline_args args; /* of the exit that it is in */
-	uint64_t woken;	  /* the arrow to the next entry: of a waking or an interrupt; 0: none */
-	uint64_t entered; /* to the last entry */
+	struct timeline_arrow *woken; /* to the next entry, from a waking or an interrupt */
+	struct timeline_arrow *entered; /* to the last entry */
 };
 
 #define NAMES 64 /* a power of two */
@@ -52,6 +52,7 @@ struct timeline_kvm {
 	struct name names[NAMES]; /* by the key */
 	struct timeline_cpus cpus;
 	struct timeline_arrows arrows;
+	uint64_t nr_arrows; /* that have an end */
 	struct timeline_code code;
 	const struct trace_event *event; /* the one that is taken */
 };
@@ -103,21 +104,23 @@ static struct timeline_event event_on(const struct timeline_kvm *kvm, const stru
 	};
 }
 
-/* flow: an arrow that begins here; 0: none */
+/* arrow: may begin here; NULL: none */
 static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
-			 const struct trace_event *event, uint64_t flow)
+			 const struct trace_event *event, struct timeline_arrow **arrow)
 {
 	struct timeline_event instant = event_on(kvm, track, event->type->name, "kvm", event->time);
 	struct timeline_args args;
 
-	instant.flow = flow;
 	args_clear(&args);
 	args_add_fields(&args, event);
-	out_instant(kvm->out, &instant, &args);
+	if (arrow)
+		arrow_begin(arrow, kvm->out, &instant, &args);
+	else
+		out_instant(kvm->out, &instant, &args);
 }
 
 struct slice {
-	const struct track *track;
+	struct track *track;
 	uint64_t begin, end;
 	bool is_cut;
 };
@@ -137,9 +140,11 @@ static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char
 	struct timeline_event event = event_on(kvm, slice->track, name,
 					       categories[kind][slice->is_cut], slice->begin);
 
-	if (kind == KIND_GUEST && !slice->is_cut) {
-		event.flow = slice->track->entered;
+	if (kind == KIND_GUEST) {
+		if (slice->track->entered && !slice->is_cut)
+			event.flow = ++kvm->nr_arrows;
 		event.ends_flow = true;
+		arrow_end(&slice->track->entered, kvm->out, event.flow);
 	}
 	out_slice(kvm->out, &event, timeline_clock_ns(&kvm->out->clock, slice->end), args);
 }
@@ -232,10 +237,10 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 		add_function(kvm, thread, event, &track->args);
 	} else if (span == SPAN_GUEST) {
 		track->entered = track->woken;
-		track->woken = 0;
+		track->woken = NULL;
 		arrows_enter(&kvm->arrows, track->process, thread->vcpu, &track->woken);
 	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
-		draw_instant(kvm, track, event, 0);
+		draw_instant(kvm, track, event, NULL);
 	}
 }
 
@@ -247,7 +252,7 @@ static void on_loss(void *state, struct recorded_thread *thread, const struct tr
 						       event->time);
 	struct timeline_args args;
 
-	track->woken = 0;
+	arrow_end(&track->woken, kvm->out, 0);
 	args_clear(&args);
 	if (event->lost >= 0)
 		args_add_number(&args, "lost", event->lost);
@@ -377,9 +382,10 @@ void timeline_kvm_name_vcpu(struct timeline_kvm *kvm, struct recorded_thread *th
 		 (int)thread->vcpu);
 }
 
-bool timeline_kvm_has_arrow(struct timeline_kvm *kvm, struct recorded_thread *thread)
+struct timeline_arrow **timeline_kvm_arrow(struct timeline_kvm *kvm,
+					   struct recorded_thread *thread)
 {
-	return track_of(kvm, thread)->woken;
+	return &track_of(kvm, thread)->woken;
 }
 
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offsets,
@@ -393,10 +399,18 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offs
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss };
 	kvm->cpus = (struct timeline_cpus){ .trace = trace, .table = &kvm->pairing.table,
 					    .out = out, .kvm = kvm };
-	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
 	kvm->code = (struct timeline_code){ recorded_code_new(trace), out, NULL };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
+}
+
+static void track_free(struct track *track)
+{
+	if (!track)
+		return;
+	arrow_free(track->woken);
+	arrow_free(track->entered);
+	free(track);
 }
 
 void timeline_kvm_free(struct timeline_kvm *kvm)
@@ -404,7 +418,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	if (!kvm)
 		return;
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++)
-		free(kvm->pairing.table.threads[i]->drawn);
+		track_free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
 	free(kvm->processes);
 	arrows_release(&kvm->arrows);
@@ -427,25 +441,13 @@ static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning
 	if (is_paired && !event->counted && !thread->is_others)
 		return;
 	track = track_of(kvm, thread);
-	draw_instant(kvm, track, event,
-		     arrows_begin(&kvm->arrows, track->process, meaning, event));
+	draw_instant(kvm, track, event, arrows_of(&kvm->arrows, track->process, meaning, event));
 	if (event->counted)
 		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
 		offsets_take_hz(event, &kvm->processes[track->process].tsc_hz);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
 		take_offset(kvm, thread, track, event);
-}
-
-/* Before the pairing: a wait that ends has what ran up to now. */
-static void take_sched(struct timeline_kvm *kvm, const struct meaning *meaning,
-		       const struct trace_event *event)
-{
-	struct recorded_thread *woken = NULL;
-	uint64_t flow = timeline_cpus_add(&kvm->cpus, meaning, event, &woken);
-
-	if (flow)
-		track_of(kvm, woken)->woken = flow;
 }
 
 static void take_stack(struct timeline_kvm *kvm, const struct trace_event *event)
@@ -470,8 +472,9 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 		take_stack(kvm, event);
 		return;
 	}
+	/* Before the pairing: a wait that ends has what ran up to now. */
 	if (!meaning || meaning->kind > MEANING_NONE)
-		take_sched(kvm, meaning, event);
+		timeline_cpus_add(&kvm->cpus, meaning, event);
 	pairing_add(&kvm->pairing, event);
 	if (!meaning || !meaning_is_of_kvm(meaning))
 		return;
@@ -483,7 +486,11 @@ void timeline_kvm_end(struct timeline_kvm *kvm)
 	pairing_end(&kvm->pairing);
 	timeline_code_end(&kvm->code);
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++) {
-		if (kvm->pairing.table.threads[i]->drawn)
-			name_track(kvm, kvm->pairing.table.threads[i]);
+		struct track *track = kvm->pairing.table.threads[i]->drawn;
+
+		if (!track)
+			continue;
+		arrow_end(&track->woken, kvm->out, 0);
+		name_track(kvm, kvm->pairing.table.threads[i]);
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arguments, and what all formats have in common. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,24 +154,106 @@ void out_track(struct timeline_out *out, int32_t process, int64_t track, const c
 	out->format->track(out->state, process, track, name, order);
 }
 
+enum event_kind { EVENT_SLICE, EVENT_INSTANT, EVENT_COUNTER };
+
+/* Arguments of this size follow; of a counter its value. */
+struct waiting_event {
+	enum event_kind kind;
+	struct timeline_event event;
+	int64_t end_ns;
+	size_t size;
+};
+
+/* text: of a counter. */
+static void write_event(struct timeline_out *out, const struct waiting_event *event,
+			const struct timeline_args *args, const char *text)
+{
+	if (event->kind == EVENT_SLICE)
+		out->format->slice(out->state, &event->event, event->end_ns, args);
+	else if (event->kind == EVENT_INSTANT)
+		out->format->instant(out->state, &event->event, args);
+	else
+		out->format->counter(out->state, &event->event, text);
+}
+
+static void add_event(struct timeline_out *out, enum event_kind kind,
+		      const struct timeline_event *event, int64_t end_ns,
+		      const struct timeline_args *args, const char *text)
+{
+	struct waiting_event waiting = { kind, *event, end_ns > event->ns ? end_ns : event->ns, 0 };
+
+	out->nr_events++;
+	if (!out->waiting) {
+		write_event(out, &waiting, args, text);
+		return;
+	}
+	if (event->ns < out->earliest_ns)
+		out->earliest_ns = event->ns;
+	waiting.event.name = out_keep(out, event->name);
+	waiting.size = text ? strlen(text) + 1 : args ? args->used : 0;
+	fwrite_unlocked(&waiting, sizeof(waiting), 1, out->waiting);
+	fwrite_unlocked(text ? text : args ? args->data : NULL, 1, waiting.size, out->waiting);
+}
+
 void out_slice(struct timeline_out *out, const struct timeline_event *event, int64_t end_ns,
 	       const struct timeline_args *args)
 {
-	out->nr_events++;
-	out->format->slice(out->state, event, end_ns > event->ns ? end_ns : event->ns, args);
+	add_event(out, EVENT_SLICE, event, end_ns, args, NULL);
 }
 
 void out_instant(struct timeline_out *out, const struct timeline_event *event,
 		 const struct timeline_args *args)
 {
-	out->nr_events++;
-	out->format->instant(out->state, event, args);
+	add_event(out, EVENT_INSTANT, event, event->ns, args, NULL);
 }
 
 void out_counter(struct timeline_out *out, const struct timeline_event *event, const char *value)
 {
-	out->nr_events++;
-	out->format->counter(out->state, event, value);
+	add_event(out, EVENT_COUNTER, event, event->ns, NULL, value);
+}
+
+void out_wait(struct timeline_out *out, FILE *waiting)
+{
+	out->waiting = waiting;
+	out->earliest_ns = INT64_MAX;
+}
+
+bool out_has_failed(const struct timeline_out *out)
+{
+	return ferror(out->file) || (out->waiting && ferror(out->waiting));
+}
+
+static int64_t since(int64_t ns, int64_t base_ns)
+{
+	return __builtin_sub_overflow(ns, base_ns, &ns) ? INT64_MAX : ns;
+}
+
+int out_settle(struct timeline_out *out)
+{
+	int64_t base_ns = out->nr_events ? out->earliest_ns : 0;
+	struct timeline_clock *clock = &out->clock;
+	struct waiting_event event;
+	struct timeline_args args;
+	FILE *file = out->waiting;
+	int err;
+
+	if (!file)
+		return 0;
+	out->waiting = NULL;
+	errno = EIO;
+	err = fflush(file) || ferror(file) ? -errno : 0;
+	rewind(file);
+	while (!err && fread_unlocked(&event, sizeof(event), 1, file)) {
+		args.used = fread_unlocked(args.data, 1, event.size, file);
+		event.event.ns = since(event.event.ns, base_ns);
+		event.end_ns = since(event.end_ns, base_ns);
+		write_event(out, &event, &args, args.data);
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	fclose(file);
+	clock->base += (uint64_t)(clock->hz ? (__int128)base_ns * clock->hz / 1000000000 : base_ns);
+	return err;
 }
 
 void out_end(struct timeline_out *out, const struct timeline_args *metadata)

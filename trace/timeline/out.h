@@ -2,8 +2,9 @@
 /*
  * out - the events of a timeline, one by one, on their way into a file of some format.
  *
- * Times are nanoseconds since the beginning. Events may come in any order: readers of the file sort
- * them; of two that begin at once on a track, the first is the outer one.
+ * Times are nanoseconds since the beginning, or before it if events wait. They may come in any
+ * order: readers of the file sort them; of two that begin at once on a track, the first is the
+ * outer one.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_OUT_H
 #define KVMTOP_TRACE_TIMELINE_OUT_H
@@ -24,14 +25,9 @@ struct timeline_clock {
 	bool has_no_tsc; /* the recording's times are of another clock than the TSC */
 };
 
-/* Makes this time the one that is after_ns after the beginning. */
-static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t time,
-					uint64_t after_ns)
+static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t time)
 {
-	unsigned __int128 after = after_ns;
-
-	/* The base may be before 0: only differences are used. */
-	clock->base = time - (uint64_t)(clock->hz ? after * clock->hz / 1000000000 : after);
+	clock->base = time;
 	clock->has_base = true;
 }
 
@@ -148,12 +144,24 @@ struct timeline_out {
 	const struct timeline_format *format;
 	void *state; /* of the format's */
 	struct kept_text *kept;
+	FILE *waiting; /* events, until the earliest time is known; NULL: they do not wait */
+	int64_t earliest_ns;
 	uint64_t nr_events; /* names of processes and tracks are not counted */
 	int32_t nr_processes; /* numbers given to processes so far */
 };
 
 /* Zero-initialised before, but for the clock. */
 void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format);
+
+/*
+ * Readers drop what is before 0. Where sources are read one after the other, each event waits in
+ * this file, which is closed in the end, and out_settle() makes the earliest time of all the base.
+ */
+void out_wait(struct timeline_out *out, FILE *waiting);
+/* A file cannot be written any more. */
+bool out_has_failed(const struct timeline_out *out);
+/* Before out_end(): 0, or -errno if the events could not be kept. */
+int out_settle(struct timeline_out *out);
 
 /* The same text, which stays where it is until the end of the output. */
 const char *out_keep(struct timeline_out *out, const char *text);

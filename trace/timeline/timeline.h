@@ -46,8 +46,9 @@ void timeline_kvm_end(struct timeline_kvm *kvm);
 /* For cpus.c: "web1 (4711) vCPU 1". */
 void timeline_kvm_name_vcpu(struct timeline_kvm *kvm, struct recorded_thread *thread, char *name,
 			    size_t size);
-/* The same: whether an arrow leads to the thread's next entry, from an interrupt, which woke it. */
-bool timeline_kvm_has_arrow(struct timeline_kvm *kvm, struct recorded_thread *thread);
+/* For cpus.c: the arrow to the thread's next entry. */
+struct timeline_arrow **timeline_kvm_arrow(struct timeline_kvm *kvm,
+					   struct recorded_thread *thread);
 
 /* ---- code.c */
 
@@ -145,25 +146,35 @@ struct timeline_cpus {
 	int32_t process; /* in the timeline; 0: nothing was drawn yet */
 	struct host_cpu *list; /* by their numbers */
 	size_t room;
-	uint64_t nr_flows; /* arrows, the caller's too */
 };
 
 void timeline_cpus_release(struct timeline_cpus *cpus);
 
-/*
- * Takes any event of the stream; meaning: NULL of a loss. Returns the number of the arrow from a
- * thread or interrupt to the vCPU's thread ret_woken that it wakes; 0: it is no such event, and
- * ret_woken is not set.
- */
-uint64_t timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
-			   const struct trace_event *event, struct recorded_thread **ret_woken);
+/* Takes any event of the stream; meaning: NULL of a loss. */
+void timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
+		       const struct trace_event *event);
 
 /* Adds which CPU it is, and who ran there in this time, as far as it is known. */
 void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t begin_ns,
 		       int64_t end_ns, struct timeline_args *args);
 
 /*
- * ---- arrows.c: from interrupts to the entries of vCPUs that they cause
+ * ---- arrows.c
+ *
+ * A copy of the point that an arrow begins at waits until the arrow's end is drawn. If there is no
+ * end, the point is drawn without an arrow.
+ */
+struct timeline_arrow;
+
+/* A point, at which the arrow begins if there is none yet. */
+void arrow_begin(struct timeline_arrow **arrow, struct timeline_out *out,
+		 const struct timeline_event *event, const struct timeline_args *args);
+/* number: of the arrow; 0: it has no end. */
+void arrow_end(struct timeline_arrow **arrow, struct timeline_out *out, uint64_t number);
+void arrow_free(struct timeline_arrow *arrow);
+
+/*
+ * Arrows from interrupts to the entries of vCPUs that they cause.
  *
  * The event has the number of the vCPU, and no guest. A thread sends to its own guest; an interrupt
  * of the host, or a thread of the kernel, to the guest if there is one only. The first interrupt
@@ -171,19 +182,19 @@ void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t beg
  */
 struct arrow_guest;
 
-/* The caller sets nr_flows, which outlives this, and zeroes the rest. */
+/* Zero-initialised is empty. */
 struct timeline_arrows {
-	uint64_t *nr_flows; /* arrows of the timeline so far */
 	struct arrow_guest *guests; /* by the caller's numbers */
 	size_t nr;
 };
 
 void arrows_release(struct timeline_arrows *arrows);
-/* A vCPU enters the guest. *woken is the arrow to its next entry, 0: none; it outlives this. */
-void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, uint64_t *woken);
-/* The arrow that begins at an event of KVM's, of a thread of this guest; 0: none. */
-uint64_t arrows_begin(struct timeline_arrows *arrows, size_t sender, const struct meaning *meaning,
-		      const struct trace_event *event);
+/* A vCPU enters the guest. woken, which outlives this, is the arrow to its next entry. */
+void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
+		  struct timeline_arrow **woken);
+/* The arrow that begins at an event of KVM's, of a thread of this guest; NULL: none does. */
+struct timeline_arrow **arrows_of(const struct timeline_arrows *arrows, size_t sender,
+				  const struct meaning *meaning, const struct trace_event *event);
 
 /*
  * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written
@@ -232,10 +243,11 @@ void offsets_take_hz(const struct trace_event *event, uint64_t *ret_hz);
  * calls are drawn from the trace's begin or to its end, in the category "cut".
  */
 
-/* How to convert the trace's times to the host's clock, and where to cut it. */
+/*
+ * How to convert the trace's times to the host's clock, and where to cut it. The first event sets
+ * the base of a timeline's clock that has none.
+ */
 struct functions_config {
-	/* Where the timeline's clock has no base, the first event sets it, and is so long after. */
-	uint64_t after_ns;
 	/* Host time = time of the nr-th thread (from 0) minus this offset; NULL: no offsets. */
 	int64_t (*offset)(const void *state, size_t nr, uint64_t time);
 	const void *state;

@@ -15,22 +15,6 @@
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
 #define GIVE_UP_PART 64
 
-int pages_file(const char *folder, struct error *error)
-{
-	char path[4096];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%s/.kvmtop-XXXXXX", folder);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return error_set(error, -errno, "%s: no file can be made there: %s", folder,
-				 strerror(errno));
-	unlink(path);
-	return fd;
-}
-
 uint64_t pages_most(void)
 {
 	struct rlimit limit;

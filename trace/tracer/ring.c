@@ -257,7 +257,7 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct erro
 						  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (ring->raw[i] < 0)
 		return error_set(error, -EACCES, "%s cannot be opened", file);
-	ring->pages[i].file = pages_file(folder, error);
+	ring->pages[i].file = file_without_name(folder, error);
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 

@@ -34,9 +34,6 @@ struct pages {
 	uint64_t moved; /* of these, bytes that were moved */
 };
 
-/* Makes a file without a name in this folder. Returns a descriptor, or -errno with error. */
-int pages_file(const char *folder, struct error *error);
-
 /* How many bytes a file may have (ulimit -f); RLIM_INFINITY is the largest number. */
 uint64_t pages_most(void);
 

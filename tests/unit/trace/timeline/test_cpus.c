@@ -225,10 +225,30 @@ static void arrows_go_from_waking_to_entry(void **state)
 	is_drawn("\"ph\":\"f\",\"name\":\"guest\",\"cat\":\"guest\",\"pid\":1,\"tid\":77,"
 		 "\"ts\":9.000,\"bp\":\"e\",\"id\":2}");
 	is_drawn("\"ts\":12.000,\"s\":\"t\",\"args\":{\"by\":\"softirq\"}");
-	is_not_drawn("\"id\":4");
+	is_not_drawn("\"id\":3"); /* the last one has no end */
 	is_not_drawn("\"ts\":2.500");
 	is_not_drawn("\"ph\":\"f\",\"name\":\"guest\",\"cat\":\"guest\",\"pid\":1,\"tid\":77,"
 		     "\"ts\":5.500");
+}
+
+/* The entry is lost, or the recording ends within the guest: no end, and so no begin. */
+static void half_an_arrow_is_none(void **state)
+{
+	(void)state;
+	add_exit(1000, 77, 0, 12);
+	add_switch(2000, 77, SLEEPS, 5);
+	add_waking(3000, 5, 0, 77);
+	ring_lose(&ring, 3);
+	add_exit(6000, 77, 0, 12);
+	add_switch(7000, 77, SLEEPS, 5);
+	add_waking(8000, 5, 0, 77);
+	add_switch(9000, 5, RUNS, 77);
+	add_entry(10000, 77, 0);
+	draw();
+	is_drawn("\"ts\":2.000,\"s\":\"t\",\"args\":{\"by\":\"comm5 (5)\"}");
+	is_drawn("\"ts\":7.000,\"s\":\"t\",\"args\":{\"by\":\"comm5 (5)\"}");
+	is_not_drawn("\"ph\":\"s\"");
+	is_not_drawn("\"ph\":\"f\"");
 }
 
 static void add_accept(uint64_t time, uint32_t by, uint8_t flags, uint32_t vcpu)
@@ -341,6 +361,7 @@ UNIT(test_cpus)
 		T(a_guest_s_switches_are_its_own),
 		T(losses_end_what_is_known),
 		T(arrows_go_from_waking_to_entry),
+		T(half_an_arrow_is_none),
 		T(arrows_go_from_interrupt_to_entry),
 		T(an_interrupt_of_the_host_has_the_only_guest),
 	};

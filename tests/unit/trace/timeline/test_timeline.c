@@ -681,8 +681,6 @@ static void cycles_need_a_frequency(void **state)
 
 /* ---- function calls ---- */
 
-#define MARGIN 60000000000 /* others than KVM may begin so much earlier */
-
 static void write_guest(const char *text)
 {
 	save(guest, text, strlen(text));
@@ -705,10 +703,10 @@ static void calls_become_slices(void **state)
 		    "], \"displayTimeUnit\": \"ns\", \"metadata\": {}}\n");
 	assert_int_equal(run((const char *[]){ "-O", "0", guest, NULL }), 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'X', "main")->ns, MARGIN);
+	assert_int_equal(find(&picture, 'X', "main")->ns, 0);
 	assert_int_equal(find(&picture, 'X', "main")->dur_ns, 2000);
 	assert_int_equal(find(&picture, 'X', "main")->track, 5);
-	assert_int_equal(find(&picture, 'X', "f \"x\"")->ns, MARGIN + 500);
+	assert_int_equal(find(&picture, 'X', "f \"x\"")->ns, 500);
 	assert_int_equal(find(&picture, 'X', "f \"x\"")->dur_ns, 500);
 	assert_string_equal(find(&picture, 'X', "f \"x\"")->args,
 			    "{\"arguments\":\"(1)\",\"retval\":7}");
@@ -733,15 +731,15 @@ static void unbalanced_calls_are_closed_at_the_cut(void **state)
 		    "{\"ts\":7,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"e\"}]");
 	assert_int_equal(run((const char *[]){ guest, NULL }), 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'X', "inner")->ns, MARGIN - 1);
+	assert_int_equal(find(&picture, 'X', "inner")->ns, 1);
 	assert_int_equal(find(&picture, 'X', "inner")->dur_ns, 2001);
-	assert_int_equal(find(&picture, 'X', "outer")->ns, MARGIN - 2);
+	assert_int_equal(find(&picture, 'X', "outer")->ns, 0);
 	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 3002);
 	assert_string_equal(find(&picture, 'X', "outer")->category, "function,cut");
 	assert_string_equal(find(&picture, 'X', "a")->category, "function");
 	assert_string_equal(find(&picture, 'X', "d")->category, "function,cut");
 	assert_string_equal(find(&picture, 'X', "c")->category, "function");
-	assert_int_equal(find(&picture, 'X', "d")->ns, MARGIN + 4002);
+	assert_int_equal(find(&picture, 'X', "d")->ns, 4004);
 	assert_string_equal(find(&picture, 'X', "b")->category, "function,cut");
 	assert_int_equal(find(&picture, 'X', "b")->dur_ns, 2000);
 	assert_int_equal(find(&picture, 'X', "e")->dur_ns, 0);
@@ -774,14 +772,14 @@ static void offsets_are_the_last_ones_before(void **state)
 	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }), 0);
 	picture = picture_of(out);
 	/* At 1 GHz a cycle is a nanosecond; KVM's first event is at 1,000,000. */
-	assert_int_equal(find(&picture, 'X', "early")->ns, MARGIN + 1500000 - 1000000);
-	assert_int_equal(find(&picture, 'X', "late")->ns, MARGIN + 2200000 - 1000000);
-	assert_int_equal(find(&picture, 'X', "second")->ns, MARGIN + 2000000 - 1000000);
+	assert_int_equal(find(&picture, 'X', "early")->ns, 1500000 - 1000000);
+	assert_int_equal(find(&picture, 'X', "late")->ns, 2200000 - 1000000);
+	assert_int_equal(find(&picture, 'X', "second")->ns, 2000000 - 1000000);
 	picture_release(&picture);
 	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-O",
 					       "18446744073709551516", guest, NULL }), 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'X', "early")->ns, MARGIN + 1100100 - 1000000);
+	assert_int_equal(find(&picture, 'X', "early")->ns, 1100100 - 1000000);
 	picture_release(&picture);
 }
 
@@ -801,7 +799,7 @@ static void is_call_at(int64_t ns)
 {
 	struct picture picture = picture_of(out);
 
-	assert_int_equal(find(&picture, 'X', "call")->ns, MARGIN + ns - 1000000);
+	assert_int_equal(find(&picture, 'X', "call")->ns, ns - 1000000);
 	picture_release(&picture);
 }
 
@@ -831,6 +829,35 @@ static void a_trace_is_of_the_guest_that_is_named(void **state)
 	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 1);
 	assert_string_equal(text, "kvmtop: no guest of the recording is called web: its guests "
 				  "are web1, kvm.dat\n");
+}
+
+/* Readers drop times before 0. */
+static void the_earliest_of_all_is_the_base(void **state)
+{
+	const char *args[] = { "-k", dat, "-f", "1000000", "-m", guest, "-p", counters, NULL };
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_entry(0, 300000000000, 177, 0);
+	add_exit(0, 300000002000, 177, 0, 12);
+	end("[x86-tsc]");
+	write_guest("[{\"ts\":299999000,\"ph\":\"B\",\"pid\":5,\"name\":\"late\"},"
+		    "{\"ts\":299999500,\"ph\":\"E\",\"pid\":5,\"name\":\"late\"},"
+		    "{\"ts\":100000000,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"early\"},"
+		    "{\"ts\":100000500,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"early\"}]");
+	save(counters, "rdtsc 250000000000\n1.0,5,,a,1,1,,\n", 34);
+	assert_int_equal(run(args), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "early")->ns, 0);
+	assert_int_equal(find(&picture, 'X', "early")->dur_ns, 500000);
+	assert_int_equal(find(&picture, 'X', "late")->ns, 199999000000);
+	assert_int_equal(find(&picture, 'X', "guest")->ns, 200000000000);
+	assert_int_equal(find(&picture, 'C', "a")->ns, 150000000000);
+	assert_non_null(strstr(json_object_to_json_string_ext(picture.root,
+							      JSON_C_TO_STRING_PLAIN),
+			       "\"base\":\"100000000000\""));
+	picture_release(&picture);
 }
 
 static void times_that_do_not_meet_are_told(void **state)
@@ -939,7 +966,7 @@ static void a_guest_s_tsc_may_be_scaled(void **state)
 				 0);
 		picture = picture_of(out);
 		assert_int_equal(find(&picture, 'X', "late")->ns,
-				 MARGIN + clocks[i].late_ns - 1000000);
+				 clocks[i].late_ns - 1000000);
 		picture_release(&picture);
 	}
 }
@@ -967,12 +994,12 @@ static void a_filter_cuts_outside_kvms_events(void **state)
 		    "{\"ts\":15,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"}]");
 	assert_int_equal(run((const char *[]){ "-k", dat, "-F", "-O", "0", guest, NULL }), 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'X', "outer")->ns, MARGIN);
+	assert_int_equal(find(&picture, 'X', "outer")->ns, 0);
 	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 2500);
 	assert_string_equal(find(&picture, 'X', "outer")->category, "function,cut");
-	assert_int_equal(find(&picture, 'X', "inner")->ns, MARGIN + 1);
+	assert_int_equal(find(&picture, 'X', "inner")->ns, 1);
 	assert_int_equal(find(&picture, 'X', "inner")->dur_ns, 1999);
-	assert_int_equal(find(&picture, 'X', "later")->ns, MARGIN + 2400);
+	assert_int_equal(find(&picture, 'X', "later")->ns, 2400);
 	assert_int_equal(find(&picture, 'X', "later")->dur_ns, 100);
 	assert_string_equal(find(&picture, 'X', "later")->category, "function,cut");
 	for (size_t i = 0; i < picture.nr; i++)
@@ -1121,13 +1148,13 @@ static void counters_are_of_the_interval_before(void **state)
 	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
 			 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, MARGIN + 2000000);
+	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, 2000000);
 	picture_release(&picture);
 	save(counters, text, strlen(text));
 	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
 			 0);
 	picture = picture_of(out);
-	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, MARGIN - 50000000);
+	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, 0);
 	picture_release(&picture);
 }
 
@@ -1224,6 +1251,7 @@ UNIT(test_timeline)
 		cmocka_unit_test(unbalanced_calls_are_closed_at_the_cut),
 		cmocka_unit_test(offsets_are_the_last_ones_before),
 		cmocka_unit_test(a_trace_is_of_the_guest_that_is_named),
+		cmocka_unit_test(the_earliest_of_all_is_the_base),
 		cmocka_unit_test(times_that_do_not_meet_are_told),
 		cmocka_unit_test(recordings_on_two_clocks_are_told),
 		cmocka_unit_test(a_guest_s_tsc_may_be_scaled),

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "lib/file.h"
 #include "tests/unit/unit.h"
 #include "trace/tracer/tracer.h"
 
@@ -30,7 +31,7 @@ struct world {
 static int a_file(void)
 {
 	struct error error;
-	int fd = pages_file(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", &error);
+	int fd = file_without_name(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", &error);
 
 	assert_true(fd >= 0);
 	return fd;
