@@ -12,6 +12,7 @@
  * record gets its time and the moment when it gets its place.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,10 +218,20 @@ static void on_maps(struct perf_source *perf, const struct perf_piece *piece)
 	if (!perf->source.file->trace->wants_stacks)
 		return;
 	perf_sample_read_last(header, piece->at, piece->size, &sample);
-	if (!perf_maps_take(&header->maps, piece, sample.time, header->swap))
-		trace_add_problem(perf->records.file, perf->records.record_at,
-				  "more than %u maps of processes: some code has no name",
+	perf_maps_take(&header->maps, piece, sample.time, header->swap);
+}
+
+/* At the end, once. */
+static void say_maps_left_out(struct perf_source *perf)
+{
+	struct perf_maps *maps = &perf->perf->header.maps;
+
+	if (maps->nr_left_out)
+		trace_add_problem(perf->source.file, maps->left_out_at,
+				  "from here on %" PRIu64 " of more than %u maps of processes are "
+				  "left out: some code has no name", maps->nr_left_out,
 				  PERF_MAPS_MAX);
+	maps->nr_left_out = 0;
 }
 
 static void on_record(struct perf_source *perf, const struct perf_piece *piece)
@@ -396,6 +407,7 @@ static bool next(struct trace_source *source)
 		if (give_entry(perf) || give_counted(perf))
 			return true;
 	}
+	say_maps_left_out(perf);
 	release(perf);
 	return false;
 }

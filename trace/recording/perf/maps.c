@@ -26,31 +26,34 @@
 #define MISC_EXEC (1U << 13)	 /* of COMM: a new program, and so no map of before */
 #define MISC_NO_COPY (1U << 13)	 /* of FORK: perf's own record of a process that was there */
 
-#define PARENTS_MAX 16
 #define NO_PROCESS (-2)
+#define WAITING_MAX ((size_t)48 << 20) /* bytes of records that wait for their time */
+#define PARTS_MAX 64 /* new parts by one map: two at each depth of a tree */
 
-struct map {
-	uint64_t time; /* 0: from the beginning on */
-	uint64_t begin, end, offset;
-	uint64_t reach; /* the greatest end of this and those before it in its run */
+struct place {
+	uint32_t nr_users;
+	uint64_t begin, offset; /* of the whole map */
 	char id[ID_TEXT];
-	char *path;
+	char path[];
 };
 
-/* From a time on there is what another process had then, and no map of before. */
-struct origin {
-	uint64_t time;
-	int32_t parent;
+/*
+ * A part of a map, and a tree of those below and above it, balanced (AVL). Parts do not overlap: a
+ * newer map ends the parts of older ones. A process that forks shares its tree with its child: a
+ * part with several users does not change, but is copied.
+ */
+struct part {
+	uint32_t nr_users;
+	uint32_t height;
+	uint64_t begin, end;
+	struct place *place;
+	struct part *low, *high;
 };
 
-/* Of a time and an address the latest map before it counts. */
 struct process_maps {
 	int32_t pid;
-	struct map *list; /* runs, each ascending by begin; their sizes are the bits of nr */
-	size_t nr, room;
-	struct origin *origins;
-	size_t nr_origins, room_origins;
-	uint64_t latest; /* time of a map or an origin */
+	struct part *tree;
+	uint32_t nr_changes;
 	UT_hash_handle hh;
 };
 
@@ -59,6 +62,137 @@ struct file_id {
 	char id[ID_TEXT];
 	char path[];
 };
+
+/* ---- trees. Functions take over the trees that they are given, and a NULL is an empty one. */
+
+static struct part *new_part(struct perf_maps *maps, uint64_t begin, uint64_t end,
+			     struct place *place)
+{
+	struct part *part = xcalloc(1, sizeof(*part));
+
+	*part = (struct part){ 1, 1, begin, end, place, NULL, NULL };
+	place->nr_users++;
+	maps->nr++;
+	return part;
+}
+
+static void drop(struct perf_maps *maps, struct part *part)
+{
+	if (!part || --part->nr_users)
+		return;
+	drop(maps, part->low);
+	drop(maps, part->high);
+	if (!--part->place->nr_users)
+		free(part->place);
+	free(part);
+	maps->nr--;
+}
+
+static struct part *share(struct part *part)
+{
+	if (part)
+		part->nr_users++;
+	return part;
+}
+
+/* The part, or a copy of it, that may be changed. */
+static struct part *own(struct perf_maps *maps, struct part *part)
+{
+	struct part *copy;
+
+	if (part->nr_users == 1)
+		return part;
+	copy = new_part(maps, part->begin, part->end, part->place);
+	copy->height = part->height;
+	copy->low = share(part->low);
+	copy->high = share(part->high);
+	part->nr_users--;
+	return copy;
+}
+
+static uint32_t height(const struct part *part)
+{
+	return part ? part->height : 0;
+}
+
+static struct part *with(struct part *part, struct part *low, struct part *high)
+{
+	part->low = low;
+	part->high = high;
+	part->height = 1 + (height(low) > height(high) ? height(low) : height(high));
+	return part;
+}
+
+/* The upper one of two parts becomes the root. */
+static struct part *turn_high(struct perf_maps *maps, struct part *part)
+{
+	struct part *high = own(maps, part->high);
+
+	return with(high, with(part, part->low, high->low), high->high);
+}
+
+static struct part *turn_low(struct perf_maps *maps, struct part *part)
+{
+	struct part *low = own(maps, part->low);
+
+	return with(low, low->low, with(part, low->high, part->high));
+}
+
+static struct part *balance(struct perf_maps *maps, struct part *part)
+{
+	if (height(part->high) > height(part->low) + 1) {
+		if (height(part->high->low) > height(part->high->high))
+			part->high = turn_low(maps, own(maps, part->high));
+		return turn_high(maps, part);
+	}
+	if (height(part->low) > height(part->high) + 1) {
+		if (height(part->low->high) > height(part->low->low))
+			part->low = turn_high(maps, own(maps, part->low));
+		return turn_low(maps, part);
+	}
+	return part;
+}
+
+/* A tree of one below the part, the part, and one above it. */
+static struct part *join(struct perf_maps *maps, struct part *low, struct part *part,
+			 struct part *high)
+{
+	if (height(low) > height(high) + 1) {
+		low = own(maps, low);
+		return balance(maps, with(low, low->low, join(maps, low->high, part, high)));
+	}
+	if (height(high) > height(low) + 1) {
+		high = own(maps, high);
+		return balance(maps, with(high, join(maps, low, part, high->low), high->high));
+	}
+	return with(part, low, high);
+}
+
+/* Into trees of what is below and above the address, which may be within a part. */
+static void split(struct perf_maps *maps, struct part *part, uint64_t at, struct part **ret_low,
+		  struct part **ret_high)
+{
+	struct part *low, *high, *more;
+
+	*ret_low = *ret_high = NULL;
+	if (!part)
+		return;
+	part = own(maps, part);
+	low = part->low;
+	high = part->high;
+	if (at <= part->begin) {
+		split(maps, low, at, ret_low, &more);
+		*ret_high = join(maps, more, part, high);
+	} else if (at >= part->end) {
+		split(maps, high, at, &more, ret_high);
+		*ret_low = join(maps, low, part, more);
+	} else {
+		more = new_part(maps, at, part->end, part->place);
+		part->end = at;
+		*ret_low = join(maps, low, part, NULL);
+		*ret_high = join(maps, NULL, more, high);
+	}
+}
 
 /* ---- records */
 
@@ -86,116 +220,127 @@ static bool take_path(const uint8_t *at, size_t size, char *path)
 	return utf8_clean((const char *)at, strnlen((const char *)at, size), path, PATH_BYTES);
 }
 
-/* The process of one more map or origin; NULL: there is no room. */
-static struct process_maps *count(struct perf_maps *maps, int32_t pid, uint64_t time)
+/* The process that a record changes. NULL: there is no room, and the record is left out. */
+static struct process_maps *changed(struct perf_maps *maps, int32_t pid)
 {
 	struct process_maps *process;
 
-	maps->is_full = maps->nr == PERF_MAPS_MAX;
-	if (maps->is_full)
+	if (maps->nr + HASH_COUNT(maps->processes) + PARTS_MAX > PERF_MAPS_MAX)
 		return NULL;
 	process = process_of(maps, pid);
-	maps->nr++;
-	if (time > process->latest)
-		process->latest = time;
+	process->nr_changes++;
 	return process;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct map *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* The last runs become one: a map is sorted as often as nr has bits, and found in as many runs. */
-static void sort_last(struct process_maps *process)
-{
-	size_t size = process->nr & -process->nr;
-	struct map *run = process->list + process->nr - size;
-
-	qsort(run, size, sizeof(*run), by_begin);
-	for (size_t i = 0; i < size; i++)
-		run[i].reach = i && run[i - 1].reach > run[i].end ? run[i - 1].reach : run[i].end;
-}
-
-/* Takes the map's path over. */
-static void add_map(struct perf_maps *maps, int32_t pid, const struct map *map)
-{
-	struct process_maps *process = count(maps, pid, map->time);
-
-	if (!process) {
-		free(map->path);
-		return;
-	}
-	array_grow_unset(&process->list, &process->room, process->nr + 1);
-	process->list[process->nr++] = *map;
-	sort_last(process);
-}
-
-/* From now on the process has the parent's maps, or none. */
-static void replace_maps(struct perf_maps *maps, int32_t pid, int32_t parent, uint64_t time)
-{
-	struct process_maps *process = time ? count(maps, pid, time) : NULL;
-
-	if (!process)
-		return;
-	array_grow_unset(&process->origins, &process->room_origins, process->nr_origins + 1);
-	process->origins[process->nr_origins++] = (struct origin){ time, parent };
-}
-
-static void take_map(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
-		     bool swap)
+static bool take_map(struct perf_maps *maps, const struct perf_piece *piece, bool swap)
 {
 	bool is_second = piece->type == PERF_RECORD_MMAP2;
-	size_t head = is_second ? 64 : 32;
+	size_t head = is_second ? 64 : 32, len;
+	struct part *low, *old, *high;
+	struct process_maps *process;
+	uint64_t begin, end;
+	struct place *place;
 	char path[PATH_BYTES];
-	struct map map = { .time = time };
 	int32_t pid;
 
 	if (piece->misc & MISC_DATA || piece->size <= head ||
 	    !take_path(piece->at + head, piece->size - head, path))
-		return;
+		return true;
 	pid = (int32_t)bytes_u32(piece->at, swap);
 	if ((piece->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		pid = OF_KERNEL;
-	map.begin = bytes_u64(piece->at + 8, swap);
-	map.end = map.begin + bytes_u64(piece->at + 16, swap);
-	map.offset = bytes_u64(piece->at + 24, swap);
+	begin = bytes_u64(piece->at + 8, swap);
+	end = begin + bytes_u64(piece->at + 16, swap);
+	if (end <= begin)
+		return true;
+	process = changed(maps, pid);
+	if (!process)
+		return false;
+	len = strlen(path) + 1;
+	place = xcalloc(1, sizeof(*place) + len);
+	memcpy(place->path, path, len);
+	place->begin = begin;
+	place->offset = bytes_u64(piece->at + 24, swap);
 	if (is_second && piece->misc & MISC_BUILD_ID)
-		put_id(map.id, piece->at + 36, piece->at[32]);
-	if (map.end <= map.begin)
-		return;
-	map.path = xstrdup(path);
-	add_map(maps, pid, &map);
+		put_id(place->id, piece->at + 36, piece->at[32]);
+	split(maps, process->tree, begin, &low, &high);
+	split(maps, high, end, &old, &high);
+	drop(maps, old);
+	process->tree = join(maps, low, new_part(maps, begin, end, place), high);
+	return true;
+}
+
+/* From now on the process has the parent's maps, or none. */
+static bool replace_maps(struct perf_maps *maps, int32_t pid, int32_t parent)
+{
+	struct process_maps *process = changed(maps, pid), *of;
+	struct part *old;
+
+	if (!process)
+		return false;
+	HASH_FIND(hh, maps->processes, &parent, sizeof(parent), of);
+	old = process->tree;
+	process->tree = of ? share(of->tree) : NULL;
+	drop(maps, old);
+	return true;
 }
 
 /* A process begins with the maps of its parent, a program with none. */
-static void take_change(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
-			bool swap)
+static bool take_change(struct perf_maps *maps, const struct perf_piece *piece, bool swap)
 {
 	int32_t pid, parent;
 
 	if (piece->size < 8)
-		return;
+		return true;
 	pid = (int32_t)bytes_u32(piece->at, swap);
 	parent = (int32_t)bytes_u32(piece->at + 4, swap);
 	if (piece->type == PERF_RECORD_COMM && piece->misc & MISC_EXEC)
-		replace_maps(maps, pid, NO_PROCESS, time);
+		return replace_maps(maps, pid, NO_PROCESS);
 	if (piece->type == PERF_RECORD_FORK && !(piece->misc & MISC_NO_COPY) && pid != parent)
-		replace_maps(maps, pid, parent, time);
+		return replace_maps(maps, pid, parent);
+	return true;
 }
 
-bool perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+/* Applies the records up to this time, in its order. */
+static void apply(struct perf_maps *maps, uint64_t until, bool swap)
+{
+	while (maps->waiting.nr && maps->waiting.heap[0].time <= until) {
+		struct perf_entry *entry = perf_waiting_take(&maps->waiting);
+		const struct perf_piece piece = {
+			.type = entry->sample.map_type,
+			.misc = entry->sample.map_misc,
+			.at = entry->sample.raw,
+			.size = entry->sample.raw_size,
+		};
+		bool is_map = piece.type == PERF_RECORD_MMAP || piece.type == PERF_RECORD_MMAP2;
+
+		if (!(is_map ? take_map(maps, &piece, swap) : take_change(maps, &piece, swap)) &&
+		    !maps->nr_left_out++)
+			maps->left_out_at = entry->sample.id;
+		perf_waiting_drop(&maps->waiting, entry);
+	}
+}
+
+void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
 		    bool swap)
 {
-	bool was_full = maps->is_full;
+	bool is_map = piece->type == PERF_RECORD_MMAP || piece->type == PERF_RECORD_MMAP2;
+	struct perf_entry *entry;
 
-	if (piece->type == PERF_RECORD_MMAP || piece->type == PERF_RECORD_MMAP2)
-		take_map(maps, piece, time, swap);
-	else
-		take_change(maps, piece, time, swap);
-	return was_full || !maps->is_full;
+	if (!is_map && !time) /* perf's own record of a process that was there */
+		return;
+	entry = perf_waiting_new(&maps->waiting);
+	entry->sample = (struct perf_sample){
+		.time = time,
+		.raw = piece->at,
+		.raw_size = (uint32_t)piece->size,
+		.map_type = piece->type,
+		.map_misc = piece->misc,
+		.id = piece->offset,
+	};
+	perf_waiting_add(&maps->waiting, entry, 0);
+	if (maps->waiting.bytes > WAITING_MAX)
+		apply(maps, UINT64_MAX, swap);
 }
 
 static void add_id(struct perf_maps *maps, const char *path, const uint8_t *id, size_t size)
@@ -243,116 +388,62 @@ void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t 
 
 /* ---- places */
 
-static const char *id_of(const struct perf_maps *maps, const struct map *map)
+static const char *id_of(const struct perf_maps *maps, const struct place *place)
 {
-	const char *path = strncmp(map->path, KERNEL, strlen(KERNEL)) == 0 ? KERNEL : map->path;
+	const char *path = strncmp(place->path, KERNEL, strlen(KERNEL)) == 0 ? KERNEL : place->path;
 	struct file_id *known;
 
-	if (*map->id)
-		return map->id;
+	if (*place->id)
+		return place->id;
 	HASH_FIND(hh, maps->ids, path, strlen(path) + 1, known);
 	return known ? known->id : "";
 }
 
-/* The latest of a run's maps at the address, if it is later than found. */
-static const struct map *find_in_run(const struct map *run, size_t nr, uint64_t address,
-				     uint64_t time, const struct map *found)
+/* As they are at the event's time. Events come in the order of their times. */
+static const struct perf_maps *maps_at(const struct trace_file *file,
+				       const struct trace_event *event)
 {
-	for (size_t i = array_count_first(nr, k, run[k].begin <= address);
-	     i-- > 0 && run[i].reach > address;) {
-		if (run[i].end > address && run[i].time <= time &&
-		    (!found || run[i].time > found->time))
-			found = &run[i];
-	}
-	return found;
+	struct perf_header *header = file->priv;
+
+	apply(&header->maps, event->time, header->swap);
+	return &header->maps;
 }
 
-static const struct map *find_own(const struct process_maps *process, uint64_t address,
-				  uint64_t time)
+static const struct process_maps *find_process(const struct perf_maps *maps, int32_t pid)
 {
-	const struct map *found = NULL;
+	const struct process_maps *process;
 
-	for (size_t left = process->nr, size; left; left -= size) {
-		size = left & -left;
-		found = find_in_run(process->list + left - size, size, address, time, found);
-	}
-	return found;
-}
-
-static const struct origin *find_origin(const struct process_maps *process, uint64_t time)
-{
-	const struct origin *found = NULL;
-
-	for (size_t i = 0; i < process->nr_origins; i++) {
-		const struct origin *origin = &process->origins[i];
-
-		if (origin->time <= time && (!found || origin->time >= found->time))
-			found = origin;
-	}
-	return found;
-}
-
-/* NULL: nothing is known to be there. */
-static const struct map *find_map(const struct perf_maps *maps, int32_t pid, uint64_t address,
-				  uint64_t time)
-{
-	for (int i = 0; i < PARENTS_MAX; i++) {
-		const struct process_maps *process;
-		const struct origin *origin;
-		const struct map *map;
-
-		HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
-		if (!process)
-			return NULL;
-		map = find_own(process, address, time);
-		origin = find_origin(process, time);
-		if (!origin || (map && map->time >= origin->time))
-			return map;
-		pid = origin->parent;
-		time = origin->time;
-	}
-	return NULL;
+	HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
+	return process;
 }
 
 bool perf_maps_locate(const struct trace_file *file, const struct trace_event *event,
 		      uint64_t address, bool is_kernel, struct trace_place *ret_place)
 {
-	const struct perf_maps *maps = &((const struct perf_header *)file->priv)->maps;
-	int32_t of = is_kernel ? OF_KERNEL : event->pid;
-	const struct map *map = find_map(maps, of, address, event->time);
+	const struct perf_maps *maps = maps_at(file, event);
+	const struct process_maps *process = find_process(maps, is_kernel ? OF_KERNEL : event->pid);
+	const struct part *part = process ? process->tree : NULL;
 
-	if (!map)
+	while (part && (address < part->begin || address >= part->end))
+		part = address < part->begin ? part->low : part->high;
+	if (!part)
 		return false;
 	*ret_place = (struct trace_place){
-		.path = map->path,
-		.offset = address - map->begin + (is_kernel ? 0 : map->offset),
-		.begin = map->begin,
-		.build_id = id_of(maps, map),
+		.path = part->place->path,
+		.offset = address - part->place->begin + (is_kernel ? 0 : part->place->offset),
+		.begin = part->place->begin,
+		.build_id = id_of(maps, part->place),
 	};
 	return true;
 }
 
-static uint32_t count_maps(const struct perf_maps *maps, int32_t pid, uint64_t time)
-{
-	const struct process_maps *process;
-	uint32_t nr = 0;
-
-	HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
-	if (!process || time >= process->latest)
-		return process ? (uint32_t)(process->nr + process->nr_origins) : 0;
-	for (size_t i = 0; i < process->nr; i++)
-		nr += process->list[i].time <= time;
-	for (size_t i = 0; i < process->nr_origins; i++)
-		nr += process->origins[i].time <= time;
-	return nr;
-}
-
 uint32_t perf_maps_count(const struct trace_file *file, const struct trace_event *event)
 {
-	const struct perf_maps *maps = &((const struct perf_header *)file->priv)->maps;
+	const struct perf_maps *maps = maps_at(file, event);
+	const struct process_maps *kernel = find_process(maps, OF_KERNEL);
+	const struct process_maps *process = find_process(maps, event->pid);
 
-	return count_maps(maps, OF_KERNEL, event->time) +
-	       count_maps(maps, event->pid, event->time);
+	return (kernel ? kernel->nr_changes : 0) + (process ? process->nr_changes : 0);
 }
 
 char *perf_maps_symbols(struct trace_file *file, size_t *ret_size)
@@ -365,18 +456,14 @@ char *perf_maps_symbols(struct trace_file *file, size_t *ret_size)
 	return read_whole(path, SYMBOLS_MAX, &text, ret_size) < 0 ? NULL : text;
 }
 
-static void process_free(struct process_maps *process)
-{
-	for (size_t i = 0; i < process->nr; i++)
-		free(process->list[i].path);
-	free(process->list);
-	free(process->origins);
-	free(process);
-}
-
 void perf_maps_release(struct perf_maps *maps)
 {
-	hash_free(maps->processes, process_free);
+	struct process_maps *process;
+
+	for (process = maps->processes; process; process = process->hh.next)
+		drop(maps, process->tree);
+	hash_free(maps->processes, free);
 	hash_free(maps->ids, free);
+	perf_waiting_release(&maps->waiting);
 	*maps = (struct perf_maps){ .processes = NULL };
 }

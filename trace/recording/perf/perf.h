@@ -52,26 +52,88 @@ struct perf_id {
 	UT_hash_handle hh;
 };
 
+/* ---- samples */
+
+/* The fields of a record that kvmtop needs. */
+struct perf_sample {
+	uint64_t time;
+	int32_t pid, tid, cpu;
+	uint32_t raw_size;
+	const uint8_t *raw; /* NULL: none */
+	/* How often each event of a group has happened so far, see below. NULL: no group. */
+	const uint8_t *counts;
+	uint32_t nr_counts;
+	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
+	bool counts_by_thread; /* see struct perf_layout */
+	uint64_t period;
+	bool is_of_several; /* stands for several events */
+	const uint8_t *chain; /* NULL: no stack, or it stands for no time */
+	uint32_t nr_chain;
+	uint64_t stack_ns;
+	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
+	/* Of a record that changes maps: its type and flags; raw is the rest, id its offset. */
+	uint32_t map_type;
+	uint16_t map_misc;
+};
+
+/* ---- samples and losses that wait until no earlier one can come */
+
+struct perf_entry {
+	struct perf_sample sample; /* it points to bytes */
+	int64_t lost; /* 0: a sample */
+	uint8_t *bytes;
+	size_t room;
+	uint64_t order; /* of two records of the same time, the one with the lower order is first */
+	struct perf_entry *next; /* of its run, or in the list of free entries */
+};
+
+/* Entries sorted by time and order: the first one, and its time and order. */
+struct perf_run {
+	uint64_t time, order;
+	struct perf_entry *entry;
+};
+
+/* Zero-initialised is empty. */
+struct perf_waiting {
+	struct perf_run *heap; /* a binary heap: the run with the earliest entry is at 0 */
+	size_t nr, room;
+	struct perf_entry *latest; /* the end of the run that grows; NULL: none does */
+	struct perf_entry *free;
+	size_t bytes; /* of all entries */
+	uint64_t order; /* of the next entry */
+};
+
+/* A new entry is dropped after use, and used again. Drop takes NULL. */
+struct perf_entry *perf_waiting_new(struct perf_waiting *waiting);
+void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry);
+
+/* Copies the bytes of the entry's sample, and adds the entry. */
+void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost);
+
+/* Takes the earliest entry out, of at least one. */
+struct perf_entry *perf_waiting_take(struct perf_waiting *waiting);
+
+void perf_waiting_release(struct perf_waiting *waiting);
+
 struct perf_piece;
 
 /*
  * ---- maps.c: where the code of processes and of the kernel is, as records say. Zero-initialised
  * is nowhere.
  */
-#define PERF_MAPS_MAX (1u << 20) /* of all processes: some 150 MB */
+#define PERF_MAPS_MAX (1u << 20) /* parts of maps, and processes: some 150 MB */
 
 struct perf_maps {
+	struct perf_waiting waiting; /* records, until an event has their time */
 	struct process_maps *processes; /* a hash */
 	struct file_id *ids;		/* a hash: the build ids of files */
-	size_t nr_ids, nr;		/* nr: of all maps */
-	bool is_full;
+	size_t nr_ids, nr;		/* nr: parts of all maps */
+	uint64_t nr_left_out;		/* records without room for them */
+	uint64_t left_out_at;		/* the offset of the first of them */
 };
 
-/*
- * Takes records MMAP, MMAP2, COMM and FORK of a time; false, once: from this one on there is no
- * room. And the feature that has build ids.
- */
-bool perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+/* Takes records MMAP, MMAP2, COMM and FORK of a time, and the feature that has build ids. */
+void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
 		    bool swap);
 void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);
 
@@ -168,26 +230,7 @@ void perf_records_release(struct perf_records *records);
  */
 size_t perf_folder_open(struct trace_file *file);
 
-/* ---- samples */
-
-/* The fields of a record that kvmtop needs. */
-struct perf_sample {
-	uint64_t time;
-	int32_t pid, tid, cpu;
-	uint32_t raw_size;
-	const uint8_t *raw; /* NULL: none */
-	/* How often each event of a group has happened so far, see below. NULL: no group. */
-	const uint8_t *counts;
-	uint32_t nr_counts;
-	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
-	bool counts_by_thread; /* see struct perf_layout */
-	uint64_t period;
-	bool is_of_several; /* stands for several events */
-	const uint8_t *chain; /* NULL: no stack, or it stands for no time */
-	uint32_t nr_chain;
-	uint64_t stack_ns;
-	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
-};
+/* ---- reading samples */
 
 /* Parses a sample of `size` bytes at `at`, after the record's header. False: it is damaged. */
 bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
@@ -202,45 +245,6 @@ void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace
 
 /* Sets where the fields are, which the sample type says. */
 void perf_layout_find_places(struct perf_layout *layout);
-
-/* ---- samples and losses that wait until no earlier one can come */
-
-struct perf_entry {
-	struct perf_sample sample; /* it points to bytes */
-	int64_t lost; /* 0: a sample */
-	uint8_t *bytes;
-	size_t room;
-	uint64_t order; /* of two records of the same time, the one with the lower order is first */
-	struct perf_entry *next; /* of its run, or in the list of free entries */
-};
-
-/* Entries sorted by time and order: the first one, and its time and order. */
-struct perf_run {
-	uint64_t time, order;
-	struct perf_entry *entry;
-};
-
-/* Zero-initialised is empty. */
-struct perf_waiting {
-	struct perf_run *heap; /* a binary heap: the run with the earliest entry is at 0 */
-	size_t nr, room;
-	struct perf_entry *latest; /* the end of the run that grows; NULL: none does */
-	struct perf_entry *free;
-	size_t bytes; /* of all entries */
-	uint64_t order; /* of the next entry */
-};
-
-/* A new entry is dropped after use, and used again. Drop takes NULL. */
-struct perf_entry *perf_waiting_new(struct perf_waiting *waiting);
-void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry);
-
-/* Copies the bytes of the entry's sample, and adds the entry. */
-void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost);
-
-/* Takes the earliest entry out, of at least one. */
-struct perf_entry *perf_waiting_take(struct perf_waiting *waiting);
-
-void perf_waiting_release(struct perf_waiting *waiting);
 
 /*
  * The events of a group that have no samples (perf record -e '{a,b}:S').

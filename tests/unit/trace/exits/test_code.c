@@ -13,6 +13,7 @@
 #include "core/views/query.h"
 #include "core/views/view.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/cpu_time.h"
 #include "tests/worlds/perf_stacks.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
@@ -215,8 +216,8 @@ static void too_many_maps(void **state)
 			(uint64_t)i << 20, 0, "/no");
 	put_stack(&bytes, 1300, 77, 1, STACK(OF_USER, VMM + 0x8));
 	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;vmm+0x4008=1*1");
-	assert_non_null(strstr(problem, "more than 1048576 maps of processes: some code has no "
-					"name"));
+	assert_non_null(strstr(problem, "from here on 4163 of more than 1048576 maps of processes "
+					"are left out: some code has no name"));
 }
 
 /* A child has its parent's maps of that time, until it runs another program. */
@@ -251,6 +252,75 @@ static void maps_of_children(void **state)
 			    "3 IO_INSTRUCTION;[unknown]=1118224*4 "
 			    "3 IO_INSTRUCTION;plugin+0x9=1*1 3 IO_INSTRUCTION;vmm+0x4009=272*2 "
 			    "3 IO_INSTRUCTION;plugin+0xa=1*1 3 IO_INSTRUCTION;vmm+0x400a=256*1");
+}
+
+/* Each of 40 processes is the child of the one before, and maps a page of its own. */
+static void children_of_children(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	for (uint32_t pid = 70; pid < 110; pid++) {
+		put_fork(&bytes, 1200, 0, pid + 1, pid);
+		put_map(&bytes, 1200, pid, PERF_RECORD_MISC_USER, VMM + 0x80000, 0,
+			"/no/such/before");
+	}
+	put_map(&bytes, 1200, 110, PERF_RECORD_MISC_USER, VMM + 0x40000, 0, "/no/such/library");
+	put_comm(&bytes, 1300, PERF_RECORD_MISC_COMM_EXEC, 109);
+	put_map(&bytes, 1300, 109, PERF_RECORD_MISC_USER, VMM + 0x1000, 0, "/no/such/other");
+	put_fork(&bytes, 1350, 0, 111, 109);
+	for (uint64_t at = VMM + 8; at < VMM + 0x140000; at += 0x9c000) {
+		put_stack_of(&bytes, 1400, 110, 77, 1, STACK(OF_USER, at));
+		put_stack_of(&bytes, 1400, 111, 77, 256, STACK(OF_USER, at));
+	}
+	assert_string_equal(stacks_of(&bytes, true),
+			    "3 IO_INSTRUCTION;vmm+0x4008=1*1 3 IO_INSTRUCTION;[unknown]=512*2 "
+			    "3 IO_INSTRUCTION;library+0x5c008=1*1 "
+			    "3 IO_INSTRUCTION;other+0x9b008=256*1 "
+			    "3 IO_INSTRUCTION;library+0xf8008=1*1");
+}
+
+/* A map replaces what was there, and what is left of it keeps its names. */
+static void a_newer_map_ends_parts_of_older_ones(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	put_map(&bytes, 0, 70, PERF_RECORD_MISC_USER, VMM + 0x80000, 0, "/no/such/one");
+	put_map(&bytes, 0, 70, PERF_RECORD_MISC_USER, VMM + 0x40000, 0, "/no/such/two");
+	for (uint64_t at = VMM + 8; at < VMM + 0x180000; at += 0x50000)
+		put_stack(&bytes, 1400, 77, 1, STACK(OF_USER, at));
+	assert_string_equal(stacks_of(&bytes, true),
+			    "3 IO_INSTRUCTION;vmm+0x4008=1*1 3 IO_INSTRUCTION;two+0x10008=1*1 "
+			    "3 IO_INSTRUCTION;two+0x60008=1*1 3 IO_INSTRUCTION;two+0xb0008=1*1 "
+			    "3 IO_INSTRUCTION;one+0xc0008=1*1");
+}
+
+static void read_overlapping(void *arg)
+{
+	uint64_t nr = *(const uint64_t *)arg;
+	struct bytes bytes = { .swap = 0 };
+
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	for (uint64_t i = 0; i < nr; i++)
+		put_map(&bytes, 0, 70, PERF_RECORD_MISC_USER, 2 * VMM + i, 0, "/no/such");
+	for (uint64_t i = 0; i < nr / 4; i++)
+		put_stack(&bytes, 1300, 77, 1, STACK(OF_USER, 2 * VMM + 0x80000 + i));
+	stacks_of(&bytes, true);
+}
+
+static void maps_take_time_by_their_number(void **state)
+{
+	uint64_t few = 5000, many = 20000;
+
+	(void)state;
+	assert_true(least_cpu_s(read_overlapping, &many) <
+		    10 * least_cpu_s(read_overlapping, &few));
 }
 
 /* A folder for a recording, with symbols as perf record --kcore has them. */
@@ -379,6 +449,10 @@ UNIT(test_code)
 		cmocka_unit_test_setup_teardown(many_maps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_maps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(children_of_children, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_newer_map_ends_parts_of_older_ones, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(maps_take_time_by_their_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(recordings_may_have_symbols, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_recording_of_this_kernel, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(samples_are_of_the_recordings_time, set_up,
