@@ -149,19 +149,34 @@ static void find_more_of_exit(const struct meanings *meanings, struct meaning *m
 
 /* ---- exits and entries */
 
+static bool are_same(const struct reasons *a, const struct reasons *b)
+{
+	size_t i = 0;
+
+	if (a->nr != b->nr)
+		return false;
+	while (i < a->nr && a->list[i].code == b->list[i].code &&
+	       strcmp(a->list[i].name, b->list[i].name) == 0)
+		i++;
+	return i == a->nr;
+}
+
+/* Files of several kernels may have several names for a reason. */
 static uint32_t add_names(struct meanings *meanings, const struct split *split,
 			  const char *format)
 {
-	struct reason_names *names;
+	struct reason_names names = { .split = split };
 
+	reasons_of(split, format, &names.reasons);
 	for (size_t i = 0; i < meanings->nr_names; i++) {
-		if (meanings->names[i].split == split)
+		if (meanings->names[i].split == split &&
+		    are_same(&meanings->names[i].reasons, &names.reasons)) {
+			reasons_release(&names.reasons);
 			return (uint32_t)i;
+		}
 	}
 	array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1);
-	names = &meanings->names[meanings->nr_names];
-	names->split = split;
-	reasons_of(split, format, &names->reasons);
+	meanings->names[meanings->nr_names] = names;
 	return (uint32_t)meanings->nr_names++;
 }
 

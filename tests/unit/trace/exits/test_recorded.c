@@ -1560,6 +1560,47 @@ static void no_exits_but_events(void **state)
 	end(&world);
 }
 
+/* The same number is another reason in the recording of another kernel. */
+static void two_kernels_have_two_names(void **state)
+{
+	const struct recording_choice choice = { .mhz = 1000 };
+	const char *others[NR_FORMATS], *paths[] = { path, "/tmp/kvmtop-other-kernel" };
+	char *format = strdup(formats[0]), names[64] = "";
+	struct error error = { "" };
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 0x77);
+	add(&world, 0, 1000);
+	memcpy(others, formats, sizeof(others));
+	others[0] = format;
+	memcpy(strstr(format, "FROM_THE_FUTURE"), "FROM_THE_PAST__", 15);
+	put_dat6(&file, world.rings, 2, others, NR_FORMATS, "[local]");
+	save(paths[1], file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&world.event);
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 0x77);
+	add(&world, 0, 1000);
+	write_dat(&world);
+	assert_int_equal(recording_read(paths, 2, &choice, &world.recording, &error), 0);
+	unlink(paths[1]);
+	for (size_t i = 0; i < world.recording.pairing.table.nr_threads; i++) {
+		const struct thread_counts *counts =
+			&world.recording.pairing.table.threads[i]->counts;
+
+		assert_int_equal(counts->nr, 1);
+		count_name(&world.recording.pairing.meanings, counts->list[0],
+			   names + strlen(names), sizeof(names) - strlen(names));
+		strcat(names, " ");
+	}
+	assert_string_equal(names, "FROM_THE_FUTURE FROM_THE_PAST__ ");
+	recording_release(&world.recording);
+	free(format);
+}
+
 /* An access shows that there is a guest. How many exits it made is not known, and not 0. */
 static void exits_that_are_not_known(void **state)
 {
@@ -2016,6 +2057,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(cases_of_the_program),
 		cmocka_unit_test(perfs_times),
 		cmocka_unit_test(no_exits_but_events),
+		cmocka_unit_test(two_kernels_have_two_names),
 		cmocka_unit_test(long_exits),
 		cmocka_unit_test(wait_of_a_long_exit),
 		cmocka_unit_test(exits_that_are_not_known),
