@@ -257,11 +257,16 @@ static inline void put_option(struct bytes *bytes, uint16_t id, const void *data
 /* trace-cmd's are random; kvmtop's are those of the guests' processes. */
 #define WORLD_GUEST_ID 0x123456789abcdef0
 
-/* The guest web1: its vCPUs 0 and 1 are the threads 77 and 78; 75 is another thread of it. */
+/*
+ * The guest web1: its vCPUs 0 and 1 are the threads 77 and 78; 75 is another thread of it, and
+ * from 100,000 on there are more.
+ */
+static uint32_t world_more_threads;
+
 static inline void put_guest(struct bytes *bytes)
 {
 	put_u16(bytes, 13);
-	put_u32(bytes, 5 + 8 + 4 + 2 * 8 + 4);
+	put_u32(bytes, 5 + 8 + 4 + 2 * 8 + 4 + 4 * world_more_threads);
 	put(bytes, "web1", 5);
 	put_u64(bytes, WORLD_GUEST_ID);
 	put_u32(bytes, 2);
@@ -270,6 +275,8 @@ static inline void put_guest(struct bytes *bytes)
 		put_u32(bytes, 77 + vcpu);
 	}
 	put_u32(bytes, 75);
+	for (uint32_t i = 0; i < world_more_threads; i++)
+		put_u32(bytes, 100000 + i);
 }
 
 /* How the clock's cycles become ns; mult 0: the file does not say. */

@@ -141,7 +141,7 @@ static void put_guests(FILE *out, const struct guest_log *log)
 {
 	const struct logged_guest *guest;
 
-	for (size_t i = 0; (guest = guest_log_at(log, i)); i++) {
+	for (size_t i = 0; i < DAT_GUESTS_MAX && (guest = guest_log_at(log, i)); i++) {
 		size_t size = strlen(guest->name) + 1;
 
 		put_u16(out, DAT_OPTION_GUEST);

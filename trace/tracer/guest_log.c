@@ -19,11 +19,11 @@
 #include "lib/clock.h"
 #include "core/guests/guests.h"
 #include "host/guest_name.h"
+#include "trace/recording/dat/dat.h"
 #include "trace/tracer/tracer.h"
 
 #define VCPUS_MAX 4096
 #define BUFFER_BYTES (4 << 20) /* between two drains */
-#define THREADS_MAX (1 << 20)
 #define MESSAGE_MAX 1024
 #define NO_ID UINT32_MAX /* of a guest that the inventory does not have */
 
@@ -97,7 +97,7 @@ static void take_message(struct thread_log *log, const uint8_t *bytes, size_t si
 	thread.tid = event.event_data.fork.child_pid;
 	thread.pid = event.event_data.fork.child_tgid;
 	/* A new process is no thread of a guest. */
-	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == THREADS_MAX)
+	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == DAT_THREADS_MAX)
 		return;
 	array_grow(&log->list, &log->room, log->nr + 1);
 	log->list[log->nr++] = thread;

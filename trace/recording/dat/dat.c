@@ -15,7 +15,8 @@
 #include "lib/text.h"
 #include "trace/recording/dat/dat.h"
 
-#define GUEST_BYTES_MAX (1 << 20) /* of the option of a guest, with all its threads */
+/* Of the option of a guest, with all its threads. */
+#define GUEST_BYTES_MAX (4 * DAT_THREADS_MAX + (1 << 20))
 
 void dat_read_machine(struct cursor *cursor, struct dat *dat)
 {

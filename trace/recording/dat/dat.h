@@ -12,7 +12,8 @@
 /* More is damage: a few bytes of a file may claim much memory. */
 #define DAT_CPUS_MAX 65536
 #define DAT_BUFFERS_MAX 4096
-#define DAT_GUESTS_MAX 4096
+#define DAT_GUESTS_MAX 4096 /* also of a recorder */
+#define DAT_THREADS_MAX (1 << 20) /* the same: of guests, without their vCPUs */
 #define DAT_SOURCES_MAX (1 << 16) /* CPUs in all buffers */
 #define DAT_PAGE_MIN 256
 #define DAT_PAGE_MAX (1 << 20)

@@ -94,6 +94,27 @@ static void check_guest(const struct trace *trace, uint64_t id, int32_t pid)
 	assert_int_equal(trace_guest_of(trace, 0, -1, &guest, &vcpu), -1);
 }
 
+/* As many as kvmtop record keeps. */
+static void guests_with_many_threads(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace_guest guest;
+	struct trace *trace;
+	int32_t vcpu;
+
+	(void)state;
+	world_more_threads = (1 << 20) - 1;
+	make(&file, 0);
+	world_more_threads = 0;
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	check_guest(trace, WORLD_GUEST_ID, -1);
+	assert_int_equal(trace_guest_of(trace, 0, 100000 + (1 << 20) - 2, &guest, &vcpu), 0);
+	assert_string_equal(guest.name, "web1");
+	trace_close(trace);
+}
+
 static void check_events(int swap)
 {
 	struct bytes file = { .len = 0 };
@@ -1304,6 +1325,7 @@ UNIT(test_dat)
 {
 	const char *to = getenv("WRITE_TO");
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(guests_with_many_threads),
 		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(a_damaged_format_is_one_problem),
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
