@@ -17,7 +17,8 @@
 #define CLOCK_MAX (UINT64_C(1) << 61) /* 70 years */
 #define SECOND UINT64_C(1000000000)
 #define BATCHES_AT_ONCE 4
-#define ROOM (DB_LOG_SIZE + 256 * 1024) /* bytes for what comes before the next look at the size */
+/* Bytes for what comes before the next look at the size, beside a moment with totals. */
+#define ROOM (DB_LOG_SIZE + 256 * 1024)
 
 void history_file_free(struct history_file *file)
 {
@@ -328,7 +329,7 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 {
 	uint64_t bytes = (uint64_t)(pages * usage->page_size) + usage->log;
 
-	return file->limits.size && bytes + ROOM > file->limits.size;
+	return file->limits.size && bytes + file->totals_size + ROOM > file->limits.size;
 }
 
 static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *error)

@@ -289,6 +289,8 @@ struct history_file {
 	uint64_t nr_dropping;	/* moments, in this transaction */
 	_Atomic uint64_t nr_dropped;
 	bool needs_totals;	/* the next moment needs them */
+	uint64_t totals_size;	/* bytes of the latest moment that has them */
+	uint64_t batch_size;	/* of it and the moments since */
 	bool was_replaced;	/* by another program, and no note says so yet */
 	bool has_next_batch;	/* next_batch is right */
 	struct next_batch next_batch;

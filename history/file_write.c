@@ -270,6 +270,20 @@ static int add_moment(struct history_file *file, const struct moment *moment,
 	return err ? err : history_file_keep_limits(file, clock->recorded_ns, error);
 }
 
+static void add_size(struct history_file *file, const struct moment *moment,
+		     const struct packed *packed)
+{
+	uint64_t size = 0;
+
+	for (int i = 0; i < PART_GUESTS; i++)
+		size += packed->parts[i].size;
+	if (moment->flags & MOMENT_HAS_TOTALS) {
+		file->totals_size = size;
+		file->batch_size = 0;
+	}
+	file->batch_size += size;
+}
+
 static int add_whole(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct error *error)
 {
@@ -288,6 +302,7 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	if (err)
 		return err;
 	file->needs_totals = false;
+	add_size(file, moment, packed);
 	file->latest_ns = moment->time_ns;
 	file->clock = clock;
 	file->nr_dropped += file->nr_dropping;
@@ -334,9 +349,21 @@ static int file_note(void *state, uint64_t time_ns, const char *text, struct err
 	return end(file, is_new_segment, err, error);
 }
 
+/*
+ * The oldest moments are dropped up to the next totals, and the limit includes what still needs
+ * them: of a small part of it there are so many.
+ */
+static bool file_wants_totals(void *state)
+{
+	const struct history_file *file = state;
+
+	return file->limits.size && file->batch_size > file->limits.size / 8;
+}
+
 struct sink history_file_sink(struct history_file *file)
 {
-	return (struct sink){ .state = file, .map = file_map, .add = file_add, .note = file_note };
+	return (struct sink){ .state = file, .map = file_map, .add = file_add, .note = file_note,
+			      .wants_totals = file_wants_totals };
 }
 
 /* What is left of the last minute. */

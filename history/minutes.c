@@ -122,12 +122,13 @@ static void raise_by_totals(struct minutes *minutes, const struct changes *total
 	}
 }
 
+/* As in spans: a moment without an interval has nothing new, as a run's first one. */
 void minutes_add(struct history_file *file, const struct moment *moment)
 {
 	enum field_use use = counted_use(file->fields);
 
 	file->minutes.start_s = minute_of(moment);
-	for (size_t i = 0; i < moment->changes.nr; i++) {
+	for (size_t i = 0; moment->elapsed_ns && i < moment->changes.nr; i++) {
 		const struct change *change = &moment->changes.list[i];
 
 		if (!(change->flags & CHANGE_IS_TOTAL) && is_reason(file, change->key.field, use))

@@ -251,7 +251,6 @@ int db_error(const struct db *db, struct error *error)
 		return system_error(db, code, error);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-	case SQLITE_CONSTRAINT: /* rows that contradict each other */
 	case SQLITE_INTERRUPT: /* pages in a circle: see db_count_steps() */
 		return db_damaged(db, error);
 	default:

@@ -55,6 +55,7 @@ struct world {
 	uint64_t time_ns, monotonic_ns; /* of the next moment */
 	uint64_t step_ns;
 	size_t part_size;
+	bool asks; /* moments have totals also where the file wants them */
 	uint64_t nr; /* moments made up so far */
 	struct segment segment;
 	struct file_limits limits;
@@ -153,6 +154,9 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	w->monotonic_ns += w->step_ns;
 	m->elapsed_ns = w->nr ? w->step_ns : 0;
 	m->flags = w->nr % RUN == 0 ? MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS : 0;
+	if (w->asks && history_file_sink(w->file).wants_totals &&
+	    history_file_sink(w->file).wants_totals(w->file))
+		m->flags |= MOMENT_HAS_TOTALS;
 	m->flags |= w->nr ? 0 : MOMENT_FIRST;
 	m->guests = m->flags & MOMENT_HAS_GUESTS ? w->guests : NULL;
 	changes_reset(&m->changes);

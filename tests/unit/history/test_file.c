@@ -255,17 +255,17 @@ static void minutes_are_rows(void **state)
 	}
 	query(w, sql, text, sizeof(text)); /* the first minute is over */
 	assert_string_equal(text, "2026-09-21 14:14:00|web|100|HLT|300|300000|1000|756|995\n"
-				  "2026-09-21 14:14:00|web|100|MSR|300|300000|1000|756|995\n");
+				  "2026-09-21 14:14:00|web|100|MSR|290|290000|1000|756|995\n");
 	end_writer(w);
 	query(w, sql, text, sizeof(text));
 	assert_string_equal(text, "2026-09-21 14:14:00|web|100|HLT|300|300000|1000|756|995\n"
-				  "2026-09-21 14:14:00|web|100|MSR|300|300000|1000|756|995\n"
+				  "2026-09-21 14:14:00|web|100|MSR|290|290000|1000|756|995\n"
 				  "2026-09-21 14:15:00|db|200|HLT|50|50000|1000|756|995\n"
 				  "2026-09-21 14:15:00|db|200|MSR|50|50000|1000|756|995\n"
 				  "2026-09-21 14:15:00|web|100|HLT|100|100000|1000|756|995\n"
 				  "2026-09-21 14:15:00|web|100|MSR|100|100000|1000|756|995\n");
 	query(w, "SELECT sum(count), sum(time_ns) FROM minute", text, sizeof(text));
-	assert_string_equal(text, "900|900000\n");
+	assert_string_equal(text, "890|890000\n");
 }
 
 static void a_minute_that_comes_twice_is_added_up(void **state)
@@ -280,7 +280,25 @@ static void a_minute_that_comes_twice_is_added_up(void **state)
 	end_writer(w);
 	query(w, "SELECT time, sum(count), count(*), sum(time_ns) FROM minute GROUP BY time", text,
 	      sizeof(text));
-	assert_string_equal(text, "1790000040|700|1|700000\n1790000100|100|1|100000\n");
+	assert_string_equal(text, "1790000040|690|1|690000\n1790000100|100|1|100000\n");
+}
+
+/* Nor do spans count what a run's first sample has: what happened before it. */
+static void the_first_sample_is_in_no_minute(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+
+	begin_writer(w);
+	give_fields(w, 0, NR_FIELDS);
+	make_up(w, 1, VMEXIT_HLT, 1000000);
+	w->moment.elapsed_ns = 0;
+	assert_int_equal(add(w), 0);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), 0);
+	end_writer(w);
+	query(w, "SELECT guest, reason, count, time_ns FROM minute", text, sizeof(text));
+	assert_string_equal(text, "web|HLT|10|10000\n");
 }
 
 /* Events count the exits of a host where they cannot be timed; no exit is in two rows. */
@@ -301,6 +319,7 @@ static void minutes_have_what_there_is(void **state)
 	w->moment.fields[1].field = reason;
 	make_up(w, 1, VMEXIT, 5);
 	changes_add(&w->moment.changes, &change);
+	w->moment.elapsed_ns = SECOND;
 	assert_int_equal(add(w), 0);
 	end_writer(w);
 	query(w, "SELECT guest, reason, count, time_ns, p99_ns FROM minute", text, sizeof(text));
@@ -423,7 +442,7 @@ static void ids_belong_to_the_file(void **state)
 	query(w, "SELECT count(*), min(segment) FROM field", text, sizeof(text));
 	assert_string_equal(text, "4|2\n");
 	query(w, "SELECT guest, sum(count) FROM minute GROUP BY 1", text, sizeof(text));
-	assert_string_equal(text, "web|40\n");
+	assert_string_equal(text, "web|20\n");
 	reader = begin_reader(w);
 	expect_guests(reader, 1, "web 2, db 1");
 	expect_guests(reader, 2, "web 2, db 1");
@@ -468,6 +487,7 @@ UNIT(test_file)
 		cmocka_unit_test_setup_teardown(minutes_are_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_minute_that_comes_twice_is_added_up, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(the_first_sample_is_in_no_minute, setup, teardown),
 		cmocka_unit_test_setup_teardown(minutes_have_what_there_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(guests_and_notes_are_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(ids_belong_to_the_file, setup, teardown),

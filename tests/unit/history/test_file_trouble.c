@@ -426,6 +426,25 @@ static void columns_may_be_added(void **state)
 	assert_string_equal(text, "100\n");
 }
 
+/* A rule of another program's is no damage: the file stays where it is. */
+static void rules_may_be_added(void **state)
+{
+	struct world *w = *state;
+	char text[64];
+
+	begin_writer(w);
+	add_many(w, 1);
+	end_writer(w);
+	execute(w, "CREATE UNIQUE INDEX only ON sample(id * 0)");
+	begin_writer(w);
+	skip_to_totals(w);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), -EINVAL);
+	says(w, "h.db: not as kvmtop makes it: UNIQUE constraint failed");
+	query(w, "SELECT count(*) FROM sample", text, sizeof(text));
+	assert_string_equal(text, "1\n");
+}
+
 static void check_stored(struct world *w, int nr)
 {
 	struct history_file *reader = begin_reader(w);
@@ -661,6 +680,18 @@ static void the_size_is_kept(void **state)
 	history_file_close(reader, NULL);
 }
 
+/* Many guests: one batch of what the next totals allow to drop is most of the limit. */
+static void the_size_is_kept_of_large_samples(void **state)
+{
+	struct world *w = *state;
+
+	w->limits.size = HISTORY_SIZE_LEAST;
+	w->part_size = 200000;
+	w->asks = true;
+	begin_writer(w);
+	fill_with_limits(w, 60);
+}
+
 /* As a screen over a file does: it looks, and lets go, for as long as the file is written. */
 static void a_reader_that_stays_open_does_not_keep_it_large(void **state)
 {
@@ -753,7 +784,7 @@ static void a_clock_that_is_set_drops_nothing(void **state)
 	add_many(w, 2 * RUN);
 	w->time_ns -= YEARS;
 	add_many(w, 100);
-	check_all_there(w, 200 + 2 * RUN, "1640\n");
+	check_all_there(w, 200 + 2 * RUN, "1630\n");
 	end_writer(w);
 
 	/* Another boot, which begins with a wrong clock; then one with a clock of 1970. */
@@ -763,7 +794,7 @@ static void a_clock_that_is_set_drops_nothing(void **state)
 	skip_to_totals(w);
 	begin_writer(w);
 	add_many(w, 3 * RUN);
-	check_all_there(w, 200 + 5 * RUN, "2000\n");
+	check_all_there(w, 200 + 5 * RUN, "1990\n");
 	w->time_ns = SECOND;
 	add_many(w, 3 * RUN);
 	check_stored(w, 200 + 8 * RUN);
@@ -1188,6 +1219,7 @@ UNIT(test_file_trouble)
 		cmocka_unit_test_setup_teardown(what_a_disk_refuses_is_tried_again, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_left_of_half_a_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(rules_may_be_added, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_may_be_added, setup, teardown),
 		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disk_that_is_nearly_full_is_left_alone, setup,
@@ -1198,6 +1230,8 @@ UNIT(test_file_trouble)
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_size_is_kept_of_large_samples, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_drops_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_stays_open_does_not_keep_it_large,
