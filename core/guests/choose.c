@@ -103,6 +103,15 @@ void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *nam
 	snprintf(ret_name, size, "%d %.50s", (int)pid, name);
 }
 
+const char *guest_shared_name(const struct guest *guest)
+{
+	char pid[16];
+	size_t len = (size_t)snprintf(pid, sizeof(pid), "%d ", (int)guest->pid);
+
+	return strncmp(guest->name, pid, len) || !guest->name[len] ? guest->name :
+								      guest->name + len;
+}
+
 static bool has_pid_first(const struct guest *guest, const char *word)
 {
 	char name[GUEST_NAME_SIZE];

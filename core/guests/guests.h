@@ -126,6 +126,8 @@ void guests_end_reports(struct guests *guests);
 
 /* Of guests of one name in a recording: the name with the pid in front, "112 web1". */
 void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name);
+/* The name without it. */
+const char *guest_shared_name(const struct guest *guest);
 
 /*
  * Whether a user's word means the guest: its name (exact, case matters; also without the pid in

@@ -258,6 +258,8 @@ static struct cell name_of(enum column_id id, const struct row_of *of, bool is_g
 	case COL_HOST:
 		if (key->guest != GUEST_NONE)
 			cell = cell_guest(of->guest);
+		if (of->guest && of->query->joins_names)
+			cell.text = guest_shared_name(of->guest);
 		cell.has_ended = of->guest && is_gone;
 		return cell;
 	case COL_PID:

@@ -84,15 +84,17 @@ void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu)
 static uint32_t first_of_name(const struct guests *guests, uint32_t id)
 {
 	const struct guest *of = guests_find(guests, id), *guest;
+	const char *name;
 
 	if (!of)
 		return STATS_ENDED;
+	name = guest_shared_name(of);
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (strcmp(guest->name, of->name) == 0)
+		if (strcmp(guest_shared_name(guest), name) == 0)
 			return guest->id;
 	}
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++) {
-		if (strcmp(guest->name, of->name) == 0)
+		if (strcmp(guest_shared_name(guest), name) == 0)
 			return guest->id;
 	}
 	return id;

@@ -1778,6 +1778,14 @@ static void processes_are_guests(void **state)
 		}
 		look(&world, &view_guests);
 		assert_int_equal(cell(&world, wanted[i][1], "total")->count, 1);
+		/* As --diff joins them: as a live host's, in a recording with one of them, too. */
+		world.query.joins_names = true;
+		world.query.groups = GROUP_GUEST;
+		look(&world, &view_exit_totals);
+		assert_int_equal(world.view.nr_rows, 2 - i);
+		assert_string_equal(world.view.rows[0].cells[view_column(&view_exit_totals,
+									 COL_GUEST)].text,
+				    names[i][0]);
 		end(&world);
 	}
 }
