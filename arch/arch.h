@@ -24,6 +24,7 @@ enum {
 	REASON_IDLE = 1 << 0,	    /* the vCPU has nothing to do: HLT, WFx, MWAIT ... */
 	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
 	REASON_PROTECTED = 1 << 2,  /* the guest hides its registers from the host */
+	REASON_MAY_IDLE = 1 << 3,   /* of several instructions, one of which waits for work */
 };
 
 #define REASON_TYPE (UINT64_C(1) << REASON_TYPE_BIT)

@@ -5,7 +5,8 @@
  * Sources: arch/loongarch/kvm/trace.h (since Linux 6.8), asm/loongarch.h (EXCCODE_*). The kernel
  * prints names from 64 on only; perf has names for ten exceptions; the other names are from the
  * header. What caused a Privilege_Error says an event that follows, with a reason of its own:
- * kvm_exit_idle (64), _cache, _cpucfg and _csr (since 6.17); of IOCSR kvm_exit_gspr's inst_word.
+ * kvm_exit_idle (64) and kvm_exit_cache, since Linux 6.17 (commit 36d09b96d3e7) kvm_exit_cpucfg and
+ * kvm_exit_csr. Of an IOCSR kvm_iocsr has the address, since 6.13.
  */
 #include "arch/arch.h"
 #include "lib/array.h"
@@ -33,7 +34,7 @@ static const struct reason reasons[] = {
 	{ 19, "WATCH", NULL, 0 },
 	{ 20, "BTDIS", NULL, 0 },
 	{ 21, "BTE", NULL, 0 },
-	{ 22, "Privilege_Error", NULL, 0 },
+	{ 22, "Privilege_Error", NULL, REASON_MAY_IDLE },
 	{ 23, "Hypercall", NULL, 0 },
 	{ 24, "GCM", NULL, 0 },
 	{ 25, "SE", NULL, 0 },

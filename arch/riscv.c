@@ -3,7 +3,9 @@
  * riscv: the trap cause (`scause`); the top bit means an interrupt and is a part of the code.
  *
  * Sources: arch/riscv/include/asm/csr.h, arch/riscv/kvm/trace.h (since Linux 6.11). The kernel
- * prints no names. A WFI is one of many causes of EXC_VIRTUAL_INST_FAULT, so no reason means idle.
+ * prints no names. A WFI is one of many causes of EXC_VIRTUAL_INST_FAULT, so no reason means idle;
+ * a thread that sleeps in this exit is. Since 7.3 further events name the vCPU: kvm_vcpu_exit,
+ * kvm_mmio_emulate, and kvm_vcpu_irq the vCPU that an interrupt is for.
  */
 #include "arch/arch.h"
 #include "lib/array.h"
@@ -27,7 +29,7 @@ static const struct reason reasons[] = {
 	{ 15, "EXC_STORE_PAGE_FAULT", NULL, 0 },
 	{ 20, "EXC_INST_GUEST_PAGE_FAULT", NULL, 0 },
 	{ 21, "EXC_LOAD_GUEST_PAGE_FAULT", NULL, 0 },
-	{ 22, "EXC_VIRTUAL_INST_FAULT", NULL, 0 },
+	{ 22, "EXC_VIRTUAL_INST_FAULT", NULL, REASON_MAY_IDLE },
 	{ 23, "EXC_STORE_GUEST_PAGE_FAULT", NULL, 0 },
 	{ INTERRUPT | 1, "IRQ_S_SOFT", NULL, 0 },
 	{ INTERRUPT | 2, "IRQ_VS_SOFT", NULL, 0 },

@@ -112,6 +112,7 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 	state->ran = state->mode == VCPU_IN_GUEST ? elapsed(state->since, event->time) : 0;
 	set_mode(state, VCPU_OUTSIDE, event->time);
 	state->has_exit = true;
+	state->idle_before = state->times.idle_out;
 	open_span(state, EXITS_VMEXIT, count, event->time, NULL);
 	state->spans[EXITS_MMIO] = state->spans[EXITS_VMEXIT];
 	state->is_mmio_open = true;
@@ -191,6 +192,7 @@ static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thre
 	const struct open_span *span = &state->spans[EXITS_VMEXIT];
 	const struct open_exit *exit = &state->exit;
 	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
+	uint64_t idle = state->times.idle_out - state->idle_before;
 
 	if (!(state->is_open & 1U << EXITS_VMEXIT) ||
 	    span_took(state, span, time) <= pairing->longer ||
@@ -200,10 +202,10 @@ static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thre
 	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
 		.thread = thread, .exit = span->count, .argument = exit->argument,
-		.begin = span->begin, .end = time, .user = exit->user,
+		.begin = span->begin + idle, .end = time, .user = exit->user,
 		.pc = exit->pc, .cpu = exit->cpu,
 		.polled_ns = state->parts[EXITS_VMEXIT].polled_ns,
-		.waited = state->times.waited - span->waited,
+		.waited = state->times.waited - span->waited - idle,
 	};
 }
 
@@ -410,6 +412,10 @@ static RARE void on_wakeup(struct pairing *pairing, struct thread_state *state,
 		ns = limit;
 	if (state->mode == VCPU_OUTSIDE)
 		state->parts[EXITS_VMEXIT].polled_ns += ns;
+	/* Where the scheduler's events are recorded, the sleep is known. */
+	if (!pairing->has_switches && pairing_may_idle(pairing, state) &&
+	    trace_clock_info(pairing->trace)->clock == TRACE_CLOCK_NS)
+		pairing_idle_out(state, trace_field_number(meaning->ns, event) - ns);
 }
 
 /* ---- the stream */

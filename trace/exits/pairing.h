@@ -229,6 +229,13 @@ uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_
 /* How long the thread has had no CPU now, up to `end`, in the clock's unit. */
 struct exits_off pairing_off(const struct thread_state *state, uint64_t end);
 
+/*
+ * Whether the guest has nothing to do if the thread sleeps now, although the exit may have been for
+ * something else. As live the sleep is in no exit's time then.
+ */
+bool pairing_may_idle(const struct pairing *pairing, const struct thread_state *state);
+void pairing_idle_out(struct thread_state *state, uint64_t units);
+
 /* Whether the guest has nothing to do while the thread sleeps. */
 bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *state);
 

@@ -222,10 +222,16 @@ static struct open_time open_time(const struct recording *recording,
 	uint64_t end = end_of(recording, thread);
 	struct exits_off off = pairing_off(state, end);
 	struct open_time open = { .ns = 0 };
+	uint64_t idle_out = 0;
 
 	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
 		return open;
-	open.ns = to_ns(recording, elapsed(state->times.waited - span->waited + off.waited_ns,
+	if (pairing_may_idle(&recording->pairing, state)) {
+		idle_out = off.slept_ns;
+		off.slept_ns = 0;
+	}
+	open.ns = to_ns(recording, elapsed(state->times.waited - span->waited + off.waited_ns +
+						   idle_out,
 					   elapsed(span->begin, end)));
 	if (count->key.kind >= EXITS_REASONS)
 		return open;
@@ -373,10 +379,14 @@ static void add_vcpu(struct maker *maker, struct key key, const struct recorded_
 	const struct pairing *pairing = pairing_of(maker);
 	const struct thread_state *state = table_state(thread);
 	uint64_t end = end_of(maker->recording, thread), user, unknown;
+	const struct exits_off off = pairing_off(state, end);
+	uint64_t idle_out = state->times.idle_out +
+			    (pairing_may_idle(pairing, state) ? off.slept_ns : 0);
 	struct exits_time time = {
 		.nested_ns = to_ns(maker->recording, state->times.nested),
-		.waited_ns = to_ns(maker->recording,
-				   state->times.waited + pairing_off(state, end).waited_ns),
+		.waited_ns = to_ns(maker->recording, state->times.waited - state->times.idle_out +
+							     off.waited_ns),
+		.idle_out_ns = to_ns(maker->recording, idle_out),
 	};
 
 	for (size_t i = 0; i < thread->counts.nr; i++) {

@@ -105,8 +105,10 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 	}
 	state->is_mmio_open = false;
 	state->poll_limit_ns = 0;
-	if (state->is_open & 1U << EXITS_VMEXIT) /* its time is not known */
+	if (state->is_open & 1U << EXITS_VMEXIT) { /* its time is not known */
 		state->times.waited = state->spans[EXITS_VMEXIT].waited;
+		state->times.idle_out = state->idle_before;
+	}
 	state->is_open = 0;
 	state->mode = VCPU_UNKNOWN;
 	if (state->waits_since < event->time)
@@ -212,12 +214,31 @@ bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *s
 	       count_is_idle(&pairing->meanings, state->spans[kind].count);
 }
 
+bool pairing_may_idle(const struct pairing *pairing, const struct thread_state *state)
+{
+	const struct exit_count *count = state->spans[EXITS_VMEXIT].count;
+
+	return state->mode == VCPU_OUTSIDE && state->is_open & 1U << EXITS_VMEXIT &&
+	       !(state->is_open & 1U << EXITS_USERSPACE) && !exit_key_is_others(&count->key) &&
+	       meaning_flags(&pairing->meanings, &count->key) & REASON_MAY_IDLE;
+}
+
+void pairing_idle_out(struct thread_state *state, uint64_t units)
+{
+	state->times.waited += units;
+	state->times.idle_out += units;
+}
+
 /* Adds the absence up to now, or the part of it that ends now. */
 static void add_off(const struct pairing *pairing, struct thread_state *state, uint64_t time)
 {
 	struct exits_off off = pairing_off(state, time);
 	bool is_idle = off.slept_ns && pairing_is_idle(pairing, state);
 
+	if (off.slept_ns && pairing_may_idle(pairing, state)) {
+		pairing_idle_out(state, off.slept_ns);
+		off.slept_ns = 0;
+	}
 	state->times.waited += off.waited_ns;
 	off.waited_ns = pairing_duration(pairing, off.waited_ns);
 	off.slept_ns = pairing_duration(pairing, off.slept_ns);

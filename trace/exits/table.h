@@ -119,7 +119,8 @@ struct thread_times {
 	 */
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* after losses, when the mode was not known */
-	uint64_t waited; /* for a CPU */
+	uint64_t waited; /* for a CPU; with what is in no exit's time although it has begun in one: */
+	uint64_t idle_out; /* asleep and idle, see REASON_MAY_IDLE */
 };
 
 _Static_assert(EXITS_KINDS <= 16, "is_open has a bit for each");
@@ -136,6 +137,7 @@ struct thread_state {
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
 	uint64_t waits_since; /* since when it waits for a CPU, or sleeps */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
+	uint64_t idle_before; /* times.idle_out when the latest exit began */
 	struct open_span spans[EXITS_KINDS];
 	struct exits_parts parts[EXITS_REASONS]; /* of the open spans of these kinds */
 	struct open_exit exit;

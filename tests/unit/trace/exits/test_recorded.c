@@ -999,6 +999,86 @@ static void losses_before_a_wait_ends(void **state)
 }
 
 /* LoongArch's kvm_exit says that an instruction was not allowed, the event after it which one. */
+static const char *const of_riscv[] = {
+	"name: kvm_exit\nID: 100\n" COMMON_FIELDS
+	"\tfield:unsigned long sepc;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long scause;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"%lx\", REC->scause\n",
+	"name: kvm_entry\nID: 101\n" COMMON_FIELDS
+	"\tfield:unsigned long pc;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n",
+	"name: kvm_vcpu_wakeup\nID: 102\n" COMMON_FIELDS
+	"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:bool waited;\toffset:16;\tsize:1;\tsigned:0;\n\nprint fmt: \"\"\n",
+	"name: kvm_vcpu_exit\nID: 103\n" COMMON_FIELDS
+	"\tfield:unsigned long vcpu_id;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long scause;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n",
+	"name: kvm_mmio_emulate\nID: 104\n" COMMON_FIELDS
+	"\tfield:unsigned long vcpu_id;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long fault_addr;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:bool write;\toffset:24;\tsize:1;\tsigned:0;\n"
+	"\tfield:int len;\toffset:28;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+	"name: kvm_vcpu_irq\nID: 105\n" COMMON_FIELDS
+	"\tfield:unsigned long vcpu_id;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int irq;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:int level;\toffset:20;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+	"name: sched_switch\nID: 204\n" COMMON_FIELDS
+	"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
+	"\tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+};
+
+/* An event of KVM's with two numbers. */
+static void add_riscv(struct world *world, uint64_t time, uint32_t id, uint64_t a, uint64_t b)
+{
+	put_common(&world->event, id, 77);
+	put_u64(&world->event, a);
+	put_u64(&world->event, b);
+	add(world, 0, time);
+}
+
+static void open_riscv(struct world *world)
+{
+	struct bytes file = { .len = 0 };
+
+	world_uname = "Linux alpha 7.3.0 riscv64";
+	put_dat6(&file, world->rings, 2, of_riscv, ARRAY_SIZE(of_riscv), "[local]");
+	world_uname = "Linux alpha 6.1.0 x86_64";
+	bytes_release(&world->event);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	open_file(world, path, 1);
+}
+
+/* A WFI is one of what EXC_VIRTUAL_INST_FAULT is for: as live its sleep is in no exit's time. */
+static void sleeps_that_no_reason_tells(void **state)
+{
+	(void)state;
+	for (int has_sched = 0; has_sched < 2; has_sched++) {
+		struct world world;
+
+		begin(&world);
+		add_riscv(&world, 1000, 100, 0, 22);
+		if (has_sched) {
+			put_switch(&world.event, 77, 1, 5);
+			add(&world, 0, 1500);
+			put_switch(&world.event, 5, 1, 77);
+			add(&world, 0, 8500);
+		}
+		add_riscv(&world, 8900, 102, 7000, 1);
+		add_riscv(&world, 9000, 101, 0, 0);
+		add_riscv(&world, 9500, 100, 0, 22);
+		add_riscv(&world, 9600, 101, 0, 0);
+		open_riscv(&world);
+		look(&world, &view_exits);
+		assert_int_equal(cell(&world, "EXC_VIRTUAL_INST_FAULT", "total")->count, 2);
+		assert_int_equal(time_of(&world, 0, "vmexit(EXC_VIRTUAL_INST_FAULT)"), 1100);
+		look(&world, &view_vcpus);
+		assert_int_equal(total(&world, 0, "time(idle)"), 7000);
+		assert_int_equal(total(&world, 0, "time(kvm)"), 1100);
+		end(&world);
+	}
+}
+
 static void causes_of_an_exit(void **state)
 {
 	static const char *const of_loongarch[] = {
@@ -2056,6 +2136,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
 		cmocka_unit_test(causes_of_an_exit),
+		cmocka_unit_test(sleeps_that_no_reason_tells),
 		cmocka_unit_test(any_number_is_a_thread),
 		cmocka_unit_test(more_types_than_are_kept),
 		cmocka_unit_test(time_that_goes_back),
