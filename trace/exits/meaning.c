@@ -36,8 +36,9 @@ static bool is_of_kvm(const struct trace_type *type)
 /* ---- arguments */
 
 /*
- * What ACRN's hypervisor and the old kernels call arguments, and the fields they have; and a write
- * that KVM takes before it looks for the instruction.
+ * What ACRN's hypervisor and the old kernels call arguments, and the fields they have; a write that
+ * KVM takes before it looks for the instruction; and what LoongArch and RISC-V have beside
+ * kvm_mmio, and for a vCPU's interrupts. fixed_c is added to c: a flag of writes becomes a type.
  */
 static const struct foreign {
 	enum exit_kind kind;
@@ -55,6 +56,9 @@ static const struct foreign {
 	{ EXITS_MSR, "kvmtrace", "MSR_WRITE", "ecx", NULL, NULL, 1 },
 	{ EXITS_CPUID, "kvmtrace", "CPUID", "function", NULL, NULL, 0 },
 	{ EXITS_MMIO, "kvm", "kvm_fast_mmio", "gpa", NULL, NULL, MMIO_WRITE },
+	{ EXITS_MMIO, "kvm", "kvm_iocsr", "gpa", "len", "type", 0 },
+	{ EXITS_MMIO, "kvm", "kvm_mmio_emulate", "fault_addr", "len", "write", MMIO_READ },
+	{ EXITS_INTERRUPT, "kvm", "kvm_vcpu_irq", "irq", "level", NULL, 0 },
 	{ EXITS_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
 };
 
@@ -73,7 +77,9 @@ static bool find_foreign_argument(struct meaning *meaning)
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
 		const struct foreign *from = &foreign[i];
 
-		if (!is_type(meaning->type, from->system, from->name))
+		/* kvm_mmio_emulate of AArch64 is another event. */
+		if (!is_type(meaning->type, from->system, from->name) ||
+		    !trace_field(meaning->type, from->a))
 			continue;
 		set_argument(meaning, from->kind, from->a, from->b, from->c);
 		meaning->fixed_c = from->fixed_c;
@@ -298,7 +304,8 @@ static void find_interrupt(struct meaning *meaning)
 
 	if (is_type(type, "kvm", "kvm_apic_accept_irq"))
 		meaning->target = trace_field(type, "apicid");
-	if (!is_type(type, "kvm", "vgic_update_irq_pending"))
+	if (!is_type(type, "kvm", "vgic_update_irq_pending") &&
+	    !is_type(type, "kvm", "kvm_vcpu_irq"))
 		return;
 	meaning->target = trace_field(type, "vcpu_id");
 	meaning->level = trace_field(type, "level");
@@ -306,9 +313,9 @@ static void find_interrupt(struct meaning *meaning)
 
 static void find_other(struct meanings *meanings, struct meaning *meaning)
 {
+	find_interrupt(meaning);
 	if (find_argument(meaning))
 		return;
-	find_interrupt(meaning);
 	find_halt(meaning);
 	find_more_of_exit(meanings, meaning);
 	if (meaning->kind == MEANING_EVENT)
@@ -424,7 +431,7 @@ struct exit_key meaning_argument(struct meanings *meanings, const struct meaning
 	if (meaning->b)
 		key.b = (uint32_t)trace_field_number(meaning->b, event);
 	if (meaning->c)
-		key.c = (uint16_t)trace_field_number(meaning->c, event);
+		key.c += (uint16_t)trace_field_number(meaning->c, event);
 	key.exit = exit_number(meanings, exit);
 	return key;
 }

@@ -339,11 +339,15 @@ static void count_argument(struct recorded_thread *thread, struct exit_count *co
 		thread->state->exit.argument = count;
 }
 
-/* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
+/*
+ * A read ends with its kvm_mmio, and began with the exit; a write begins with it. kvm_mmio_emulate,
+ * which has a fixed_c, comes before both.
+ */
 static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
-		    const struct exit_key *key, uint64_t time)
+		    const struct meaning *meaning, const struct exit_key *key, uint64_t time)
 {
-	bool is_read = key->c == MMIO_READ, is_write = key->c == MMIO_WRITE;
+	bool is_write = key->c == MMIO_WRITE;
+	bool is_read = key->c == MMIO_READ && !meaning->fixed_c;
 	bool was_open = table_state(thread)->is_mmio_open;
 	struct thread_state *state;
 	struct exit_count *count;
@@ -388,7 +392,7 @@ static RARE void on_argument(struct pairing *pairing, struct recorded_thread *th
 		return;
 	key = meaning_argument(&pairing->meanings, meaning, event, open_exit(state));
 	if (kind == EXITS_MMIO) {
-		on_mmio(pairing, thread, &key, event->time);
+		on_mmio(pairing, thread, meaning, &key, event->time);
 		return;
 	}
 	count = table_count(&pairing->table, thread, &key);
@@ -468,14 +472,16 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 		thread->state->poll_limit_ns = trace_field_number(meaning->ns, event);
 }
 
-/* An exit or entry is of the vCPU that it names. Any other event is a guess. */
+/*
+ * An exit or entry is of the vCPU that it names, an interrupt for it. Any other event is a guess.
+ */
 static void set_vcpu(struct recorded_thread *thread, const struct meaning *meaning,
 		     const struct trace_event *event)
 {
 	bool is_own = meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
 		      meaning->kind == MEANING_USERSPACE;
 
-	if (event->vcpu >= 0 && (is_own || thread->vcpu < 0))
+	if (event->vcpu >= 0 && !meaning->target && (is_own || thread->vcpu < 0))
 		thread->vcpu = event->vcpu;
 }
 

@@ -119,8 +119,8 @@ struct thread_times {
 	 */
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* after losses, when the mode was not known */
-	uint64_t waited; /* for a CPU; with what is in no exit's time although it has begun in one: */
-	uint64_t idle_out; /* asleep and idle, see REASON_MAY_IDLE */
+	uint64_t waited; /* for a CPU, and the next one: neither is in the time of exits */
+	uint64_t idle_out; /* asleep and idle in exits, see REASON_MAY_IDLE */
 };
 
 _Static_assert(EXITS_KINDS <= 16, "is_open has a bit for each");

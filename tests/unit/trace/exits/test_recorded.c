@@ -1079,6 +1079,42 @@ static void sleeps_that_no_reason_tells(void **state)
 	}
 }
 
+/* Since 7.3: exits do not name their vCPU, but these do; an interrupt is for another one. */
+static void further_events_of_riscv(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	add_riscv(&world, 1000, 100, 0, 23);
+	add_riscv(&world, 1050, 105, 2, 10 | UINT64_C(1) << 32);
+	add_riscv(&world, 1100, 103, 3, 23);
+	put_common(&world.event, 104, 77);
+	put_u64(&world.event, 3);
+	put_u64(&world.event, 0x10000000);
+	put_u32(&world.event, 1);
+	put_u32(&world.event, 4);
+	add(&world, 0, 1200);
+	add_riscv(&world, 2000, 101, 0, 0);
+	add_riscv(&world, 3000, 100, 0, 21);
+	put_common(&world.event, 104, 77);
+	put_u64(&world.event, 3);
+	put_u64(&world.event, 0x10000000);
+	put_u32(&world.event, 0);
+	put_u32(&world.event, 1);
+	add(&world, 0, 3200);
+	add_riscv(&world, 4000, 101, 0, 0);
+	open_riscv(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(time_of(&world, 3, "vmexit(EXC_STORE_GUEST_PAGE_FAULT)"), 1000);
+	assert_int_equal(time_of(&world, 3, "mmio(EXC_STORE_GUEST_PAGE_FAULT 0x10000000 write 4)"),
+			 800);
+	assert_int_equal(time_of(&world, 3, "mmio(EXC_LOAD_GUEST_PAGE_FAULT 0x10000000 read 1)"),
+			 1000);
+	assert_int_equal(item(&world, 1, -1, "interrupt(IRQ line 10 raised)")->total, 1);
+	end(&world);
+}
+
 static void causes_of_an_exit(void **state)
 {
 	static const char *const of_loongarch[] = {
@@ -1089,12 +1125,21 @@ static void causes_of_an_exit(void **state)
 		"name: kvm_exit_idle\nID: 102\n" COMMON_FIELDS
 		"\tfield:unsigned int reason;\toffset:8;\tsize:4;\tsigned:0;\n\n"
 		"print fmt: \"%d\", REC->reason\n",
+		"name: kvm_exit_csr\nID: 103\n" COMMON_FIELDS
+		"\tfield:unsigned int reason;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%d\", REC->reason\n",
+		"name: kvm_iocsr\nID: 104\n" COMMON_FIELDS
+		"\tfield:u32 type;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:u32 len;\toffset:12;\tsize:4;\tsigned:0;\n"
+		"\tfield:u64 gpa;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"%d\", REC->len\n",
 	};
 	static const struct {
 		uint64_t time;
 		uint32_t id, reason;
 	} events[] = { { 1000, 100, 22 }, { 1100, 102, 64 }, { 9000, 101, 0 },
-		       { 9500, 100, 23 }, { 9600, 101, 0 } };
+		       { 9500, 100, 23 }, { 9600, 101, 0 }, { 9650, 100, 22 }, { 9660, 103, 67 },
+		       { 9670, 101, 0 }, { 9700, 100, 22 }, { 9710, 104, 2 }, { 9720, 101, 0 } };
 	struct bytes file = { .len = 0 };
 	struct world world;
 
@@ -1104,6 +1149,10 @@ static void causes_of_an_exit(void **state)
 		put_common(&world.event, events[i].id, 77);
 		if (events[i].id != 101)
 			put_u32(&world.event, events[i].reason);
+		if (events[i].id == 104) {
+			put_u32(&world.event, 4);
+			put_u64(&world.event, 0x1040);
+		}
 		add(&world, 0, events[i].time);
 	}
 	world_uname = "Linux alpha 6.18.0 loongarch64";
@@ -1118,7 +1167,10 @@ static void causes_of_an_exit(void **state)
 	assert_int_equal(cell(&world, "Hypercall", "total")->count, 1);
 	look(&world, &view_vcpus);
 	assert_int_equal(item(&world, 1, 0, "time(idle)")->total, 8000);
-	assert_int_equal(item(&world, 1, 0, "time(kvm)")->total, 100);
+	assert_int_equal(item(&world, 1, 0, "time(kvm)")->total, 140);
+	look(&world, &view_hotspots);
+	assert_int_equal(time_of(&world, 0, "vmexit(CSR)"), 20);
+	assert_int_equal(time_of(&world, 0, "mmio(Privilege_Error 0x1040 write 4)"), 10);
 	end(&world);
 }
 
@@ -2136,6 +2188,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
 		cmocka_unit_test(causes_of_an_exit),
+		cmocka_unit_test(further_events_of_riscv),
 		cmocka_unit_test(sleeps_that_no_reason_tells),
 		cmocka_unit_test(any_number_is_a_thread),
 		cmocka_unit_test(more_types_than_are_kept),
