@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/file.h"
@@ -103,4 +104,40 @@ uint64_t bpf_missed(int program)
 	__u32 size = sizeof(info);
 
 	return bpf_obj_get_info_by_fd(program, &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
+void *bpf_memory(int map, size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+int bpf_add_chunk(const struct bpf_object *object, const struct bpf_map *chunks, uint32_t at,
+		  const struct bpf_map *like, uint32_t nr, void **ret_memory)
+{
+	struct bpf_map_create_opts options = { .sz = sizeof(options),
+					       .map_flags = BPF_F_MMAPABLE };
+	int btf = bpf_object__btf_fd(object), fd, err = 0;
+	size_t size = (size_t)nr * bpf_map__value_size(like);
+	void *memory;
+
+	if (btf >= 0) { /* up to Linux 6.2 it must have types, as libbpf gives them to maps */
+		options.btf_fd = (uint32_t)btf;
+		options.btf_key_type_id = bpf_map__btf_key_type_id(like);
+		options.btf_value_type_id = bpf_map__btf_value_type_id(like);
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, bpf_map__name(like), sizeof(uint32_t),
+			    bpf_map__value_size(like), nr, &options);
+	if (fd < 0)
+		return -errno;
+	memory = bpf_memory(fd, size);
+	if (!memory || bpf_map_update_elem(bpf_map__fd(chunks), &at, &fd, BPF_ANY) < 0)
+		err = -errno;
+	close(fd);
+	if (err && memory)
+		munmap(memory, size);
+	else if (!err)
+		*ret_memory = memory;
+	return err;
 }

@@ -5,7 +5,9 @@
 #ifndef KVMTOP_PROVIDERS_BPF_BPF_H
 #define KVMTOP_PROVIDERS_BPF_BPF_H
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/error.h"
@@ -28,6 +30,16 @@ bool bpf_has_jit(const struct env *env);
 
 /* Keeps libbpf from printing. */
 void bpf_be_quiet(void);
+
+/* The memory of a map's entries, to read and write. NULL with errno. */
+void *bpf_memory(int map, size_t size);
+
+/*
+ * Adds an array of nr entries, with the types of `like`, as entry `at` of chunks, an array of maps.
+ * Programs that run see it from now on. 0 with its memory, or -errno.
+ */
+int bpf_add_chunk(const struct bpf_object *object, const struct bpf_map *chunks, uint32_t at,
+		  const struct bpf_map *like, uint32_t nr, void **ret_memory);
 
 /*
  * How often the kernel did not run the program at its event: on that CPU the program was at work

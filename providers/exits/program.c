@@ -41,40 +41,15 @@ static size_t records_size(uint32_t nr)
 	return sizeof(struct exits_thread) * nr;
 }
 
-static int map_records(int fd, uint32_t nr, struct exits_thread **ret_records)
-{
-	void *memory = mmap(NULL, records_size(nr), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	*ret_records = memory;
-	return 0;
-}
-
 /* The program finds them as soon as they are in more_threads, but no thread has one yet. */
 static int add_chunk(struct exits_bpf *bpf)
 {
-	const struct bpf_map *like = bpf->program->maps.threads;
-	struct bpf_map_create_opts options = { .sz = sizeof(options),
-					       .map_flags = BPF_F_MMAPABLE };
-	int btf = bpf_object__btf_fd(bpf->program->obj), fd, err;
+	void *records;
+	int err = bpf_add_chunk(bpf->program->obj, bpf->program->maps.more_threads, bpf->nr_more,
+				bpf->program->maps.threads, EXITS_CHUNK, &records);
 
-	if (btf >= 0) { /* up to Linux 6.2 it must have types, as libbpf gives them to maps */
-		options.btf_fd = (uint32_t)btf;
-		options.btf_key_type_id = bpf_map__btf_key_type_id(like);
-		options.btf_value_type_id = bpf_map__btf_value_type_id(like);
-	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "threads", sizeof(uint32_t),
-			    sizeof(struct exits_thread), EXITS_CHUNK, &options);
-	if (fd < 0)
-		return -errno;
-	err = map_records(fd, EXITS_CHUNK, &bpf->records.more[bpf->nr_more]);
-	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->program->maps.more_threads),
-					&bpf->nr_more, &fd, BPF_ANY) < 0) {
-		err = -errno;
-		munmap(bpf->records.more[bpf->nr_more], records_size(EXITS_CHUNK));
-	}
-	close(fd);
+	if (!err)
+		bpf->records.more[bpf->nr_more] = records;
 	return err;
 }
 
@@ -138,9 +113,10 @@ static int open_all(struct exits_bpf *bpf, struct error *error)
 		return error_set(error, err,
 				 "the kernel refuses our BPF program: %s", strerror(-err));
 	bpf->codes = bpf->program->bss->codes;
-	err = map_records(bpf_map__fd(bpf->program->maps.threads),
-			  bpf->config.max_threads, &bpf->records.first);
+	bpf->records.first = bpf_memory(bpf_map__fd(bpf->program->maps.threads),
+					records_size(bpf->config.max_threads));
 	bpf->records.nr_first = bpf->config.max_threads;
+	err = bpf->records.first ? 0 : -errno;
 	if (!err)
 		err = add_numbers(bpf->program->maps.free_threads, 0,
 				  bpf->config.max_threads);

@@ -2,7 +2,8 @@
 /*
  * Counts tracepoints with small BPF programs: one for each event, and one more for the reasons of
  * an event. Every CPU, or every target thread, has a page of counters, a slot, which is mapped:
- * reading needs no system call, and more CPUs need no more descriptors.
+ * reading needs no system call, and more CPUs need no more descriptors. Slots for more threads are
+ * added while the programs run.
  *
  * The kernel does not run a program that would interrupt itself, but counts how often that happens:
  * this count is added.
@@ -27,8 +28,6 @@
 /* Needs the types above. */
 #include "providers/tracepoint/counters.skel.h"
 
-#define THREADS_MIN 64
-
 /* The page of a target. */
 struct bpf_slot {
 	struct target target;
@@ -45,11 +44,12 @@ struct bpf_state {
 	struct bpf_hook *hooks; /* by counter; not used for reasons */
 	struct bpf_reasons reasons;
 	struct counters_program *program; /* NULL: nothing was wanted yet */
-	struct counter_values *values;
+	struct counter_values *chunks[COUNTERS_CHUNKS];
+	uint32_t nr_chunks, nr_chunk; /* of slots in each chunk: by CPU one chunk has all */
 	struct bpf_slot *slots;
 	uint32_t nr_slots;
 	bool is_by_thread, is_new_want; /* see perf_engine.c */
-	uint64_t gap_ns; /* in which nothing counted, since the latest sample */
+	size_t nr_left_out; /* threads without a slot */
 	struct counts counts;
 	struct counter_values copy;
 	int err; /* of the latest open that failed, */
@@ -63,9 +63,22 @@ static bool is_plain(const struct bpf_state *bpf, uint32_t counter)
 
 /* ---- the programs and their memory ---- */
 
-static size_t values_size(const struct bpf_state *bpf)
+static size_t chunk_size(const struct bpf_state *bpf)
 {
-	return bpf->nr_slots * sizeof(*bpf->values);
+	return bpf->nr_chunk * sizeof(struct counter_values);
+}
+
+static struct counter_values *values_of(const struct bpf_state *bpf, uint32_t slot)
+{
+	return &bpf->chunks[slot / bpf->nr_chunk][slot % bpf->nr_chunk];
+}
+
+static void add_slots(struct bpf_state *bpf, struct counter_values *chunk)
+{
+	bpf->chunks[bpf->nr_chunks++] = chunk;
+	bpf->slots = xreallocarray(bpf->slots, bpf->nr_slots + bpf->nr_chunk, sizeof(*bpf->slots));
+	memset(&bpf->slots[bpf->nr_slots], 0, bpf->nr_chunk * sizeof(*bpf->slots));
+	bpf->nr_slots += bpf->nr_chunk;
 }
 
 static int load_programs(struct bpf_state *bpf)
@@ -76,12 +89,13 @@ static int load_programs(struct bpf_state *bpf)
 	if (!bpf->program)
 		return -errno;
 	if (bpf->is_by_thread) {
-		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots);
+		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_chunk);
 		if (!err)
-			err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
+			err = bpf_map__set_max_entries(bpf->program->maps.slots,
+						       COUNTERS_CHUNK * COUNTERS_CHUNKS);
 	} else {
 		err = bpf_map__set_value_size(bpf->program->maps.values,
-					      (__u32)values_size(bpf));
+					      (__u32)chunk_size(bpf));
 	}
 	return err ? err : counters_program__load(bpf->program);
 }
@@ -90,6 +104,7 @@ static int load_reasons(struct bpf_state *bpf)
 {
 	const struct bpf_reasons_place place = {
 		.values = bpf_map__fd(bpf->program->maps.values),
+		.chunks = bpf_map__fd(bpf->program->maps.chunks),
 		.slots = bpf_map__fd(bpf->program->maps.slots),
 		.nr_cpus = bpf->nr_slots,
 		.is_by_thread = bpf->is_by_thread,
@@ -103,7 +118,7 @@ static void slot_add(struct bpf_state *bpf, uint32_t slot, struct guest_counts *
 		     uint64_t *sums)
 {
 	/* All at once, so that an event and its reasons agree. */
-	memcpy(&bpf->copy, &bpf->values[slot], bpf->nr_counters * sizeof(bpf->copy.values[0]));
+	memcpy(&bpf->copy, values_of(bpf, slot), bpf->nr_counters * sizeof(bpf->copy.values[0]));
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		if (!bpf->is_open[i])
 			continue;
@@ -121,48 +136,58 @@ static void slot_retire(struct bpf_state *bpf, uint32_t slot)
 		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.slots), &tid);
 	if (counted)
 		slot_add(bpf, slot, counted, counted->retired);
-	memset(&bpf->values[slot], 0, sizeof(bpf->values[slot]));
+	memset(values_of(bpf, slot), 0, sizeof(struct counter_values));
 	bpf->slots[slot].is_used = false;
 }
 
 /* Closes everything; the counts are kept as retired ones. */
 static void stop(struct bpf_state *bpf)
 {
-	for (uint32_t i = 0; bpf->slots && i < bpf->nr_slots; i++) {
+	for (uint32_t i = 0; i < bpf->nr_slots; i++) {
 		if (bpf->slots[i].is_used)
 			slot_retire(bpf, i);
 	}
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf_hook_close(&bpf->hooks[i]);
 	bpf_reasons_unload(&bpf->reasons);
-	if (bpf->values)
-		munmap(bpf->values, values_size(bpf));
+	for (uint32_t i = 0; i < bpf->nr_chunks; i++)
+		munmap(bpf->chunks[i], chunk_size(bpf));
 	free(bpf->slots);
 	counters_program__destroy(bpf->program);
-	bpf->values = NULL;
 	bpf->slots = NULL;
 	bpf->program = NULL;
-	bpf->nr_slots = 0;
+	bpf->nr_slots = bpf->nr_chunks = 0;
 }
 
-static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_slots)
+static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_chunk)
 {
 	void *memory;
 	int err;
 
 	stop(bpf);
 	bpf->is_by_thread = is_by_thread;
-	bpf->nr_slots = nr_slots;
+	bpf->nr_chunk = nr_chunk;
 	err = load_programs(bpf);
+	memory = err ? NULL : bpf_memory(bpf_map__fd(bpf->program->maps.values), chunk_size(bpf));
+	if (!err && !memory)
+		err = -errno;
 	if (err)
-		return err;
-	memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(bpf->program->maps.values), 0);
-	if (memory == MAP_FAILED)
-		return -errno;
-	bpf->values = memory;
-	bpf->slots = xcalloc(bpf->nr_slots, sizeof(*bpf->slots));
-	return 0;
+		stop(bpf);
+	else
+		add_slots(bpf, memory);
+	return err;
+}
+
+/* The program finds them as soon as they are in chunks, but no thread has one yet. */
+static int add_chunk(struct bpf_state *bpf)
+{
+	void *memory;
+	int err = bpf_add_chunk(bpf->program->obj, bpf->program->maps.chunks, bpf->nr_chunks,
+				bpf->program->maps.values, COUNTERS_CHUNK, &memory);
+
+	if (!err)
+		add_slots(bpf, memory);
+	return err;
 }
 
 /* ---- what is wanted ---- */
@@ -237,7 +262,7 @@ static void open_wanted(struct bpf_state *bpf)
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) { /* a new counter begins at 0 */
 		for (uint32_t j = 0; j < bpf->nr_slots; j++)
 			if (bpf->is_wanted[i] && !bpf->is_open[i])
-				bpf->values[j].values[i] = 0;
+				values_of(bpf, j)->values[i] = 0;
 	}
 	open_wanted_reasons(bpf);
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
@@ -283,8 +308,10 @@ static int slot_begin(struct bpf_state *bpf, const struct target *target)
 
 	while (target->is_thread && i < bpf->nr_slots && bpf->slots[i].is_used)
 		i++;
-	if (i >= bpf->nr_slots)
-		return -ENOSPC;
+	if (i >= bpf->nr_slots) {
+		bpf->nr_left_out++;
+		return 0;
+	}
 	bpf->slots[i] = (struct bpf_slot){ *target, true };
 	if (target->is_thread &&
 	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.slots), &tid, &i, BPF_ANY) < 0)
@@ -318,24 +345,21 @@ static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targ
 	return (uint32_t)(bpf->cpus_end > last ? bpf->cpus_end : last);
 }
 
-/* Loads the programs again if they do not fit the targets: for more, or for the other kind. */
+/* Loads the programs again if they are of the other kind. Room for more threads is only added. */
 static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
 	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_slots(bpf, targets, nr);
-	bool was_counting = bpf->program && bpf->is_by_thread == is_by_thread && !bpf->is_new_want;
-	uint64_t begun_ns = clock_now_ns();
-	int err;
+	int err = 0;
 
-	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots)
-		return 0;
-	if (is_by_thread)
-		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
-	err = start(bpf, is_by_thread, needed);
-	if (!err)
-		open_wanted(bpf);
-	if (was_counting)
-		bpf->gap_ns = clock_now_ns() - begun_ns;
+	if (!bpf->program || bpf->is_by_thread != is_by_thread ||
+	    (!is_by_thread && needed > bpf->nr_slots)) {
+		err = start(bpf, is_by_thread, is_by_thread ? COUNTERS_CHUNK : needed);
+		if (!err)
+			open_wanted(bpf);
+	}
+	while (!err && needed > bpf->nr_slots && bpf->nr_chunks < COUNTERS_CHUNKS)
+		err = add_chunk(bpf);
 	return err;
 }
 
@@ -349,6 +373,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 		retire_others(bpf, targets, nr, has_slot);
 	counts_end(&bpf->counts, targets, nr, keep, is_new_want);
 	bpf->is_new_want = false;
+	bpf->nr_left_out = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_slot[i])
 			continue;
@@ -393,10 +418,9 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	else if (bpf->err)
 		error_set(error, 0, "%u events not counted: %s", bpf->nr_failed,
 			  strerror(-bpf->err));
-	else if (bpf->gap_ns)
-		error_set(error, 0, "no event was counted for %.0f ms: room for more threads was "
-			  "made", (double)bpf->gap_ns / 1e6);
-	bpf->gap_ns = 0;
+	else if (bpf->nr_left_out)
+		error_set(error, 0, "the events of %zu threads are not counted: there is room for "
+			  "%u", bpf->nr_left_out, bpf->nr_slots);
 	counts_emit(&bpf->counts, bpf->is_wanted, NULL, sample);
 	return 0;
 }

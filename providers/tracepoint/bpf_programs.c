@@ -217,6 +217,8 @@ int bpf_reasons_load(struct bpf_reasons *reasons, const struct bpf_reasons_place
 	reasons->program->rodata->nr_cpus = place->nr_cpus;
 	err = bpf_map__reuse_fd(reasons->program->maps.values, place->values);
 	if (!err)
+		err = bpf_map__reuse_fd(reasons->program->maps.chunks, place->chunks);
+	if (!err)
 		err = bpf_map__reuse_fd(reasons->program->maps.slots, place->slots);
 	for (size_t i = 0; i < COUNTERS_SPLITS && !err; i++)
 		err = set_program(reasons, i);

@@ -63,7 +63,7 @@ int bpf_reasons_find(struct bpf_reasons *reasons, const struct env *env,
 
 /* Where to count: in the maps of these descriptors. */
 struct bpf_reasons_place {
-	int values, slots;
+	int values, chunks, slots;
 	uint32_t nr_cpus;
 	bool is_by_thread;
 };

@@ -58,14 +58,6 @@ static int64_t cpustat_from_rq(void)
 	return rq < 0 || stat < 0 ? 0 : stat - rq;
 }
 
-/* NULL with errno */
-static void *map_whole(const struct bpf_map *map, size_t size)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 static int load(struct who_bpf *bpf, struct error *error)
 {
 	int nr_cpus = libbpf_num_possible_cpus(), err;
@@ -82,8 +74,10 @@ static int load(struct who_bpf *bpf, struct error *error)
 	if (err)
 		return error_set(error, err, "the kernel refuses our programs for its scheduler's "
 				 "events: %s", strerror(-err));
-	bpf->records = map_whole(bpf->program->maps.records, WHO_VCPUS * sizeof(*bpf->records));
-	bpf->times = map_whole(bpf->program->maps.times, WHO_TIMES * sizeof(*bpf->times));
+	bpf->records = bpf_memory(bpf_map__fd(bpf->program->maps.records),
+				  WHO_VCPUS * sizeof(*bpf->records));
+	bpf->times = bpf_memory(bpf_map__fd(bpf->program->maps.times),
+				WHO_TIMES * sizeof(*bpf->times));
 	if (!bpf->records || !bpf->times)
 		return error_set(error, -errno, "cannot map what our BPF programs count: %s",
 				 strerror(errno));
