@@ -4,8 +4,9 @@
  *
  * An interrupt begins where KVM gives it to a vCPU, in any thread or interrupt of the host. The
  * tracepoint there has the vCPU's number, but not its guest: so x86 has a program at the function,
- * and AArch64 two probes. The next entry of the vCPU's thread ends all that are pending. A slot has
- * one writer at a time: the program that takes it, then the thread.
+ * and AArch64 two probes. KVM's notifier says when the thread has a CPU. The next entry of the
+ * vCPU's thread ends all that are pending. A slot has one writer at a time: the program that takes
+ * it, then the thread.
  */
 #include "providers/bpf/buckets.bpf.h"
 #include "providers/bpf/kernel.bpf.h"
@@ -32,16 +33,17 @@ enum { VIRTUAL_TIMER = 27, FIRST_SHARED = 32 }; /* AArch64's interrupts */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
 
 struct slot {
-	__u64 since_ns, run_delay_ns;
+	__u64 since_ns;
 	__u64 due_ns; /* of AArch64's timer; 0: it is another interrupt, or the time is not known */
+	/* Up to when the time is told apart, what the thread had waited then, and the parts. */
+	__u64 seen_ns, run_delay_ns, waking_ns, waiting_ns;
 	__u32 irq;
 	__u32 state; /* enum slot_state */
-	__u64 has_slept; /* the thread slept then */
+	__u64 is_asleep; /* the thread sleeps, and has had no CPU since */
 };
 
 /* The thread of a vCPU. */
 struct thread {
-	__u64 awake_ns; /* when its last halt ended */
 	__u64 is_pending; /* any slot may be */
 	struct slot slots[INTERRUPT_SLOTS];
 };
@@ -132,9 +134,10 @@ static __always_inline void begin(const void *vcpu, __u32 irq, __u64 due_ns)
 	slot->irq = irq;
 	slot->due_ns = due_ns;
 	slot->run_delay_ns = READ(task, struct task_struct, sched_info.run_delay);
-	slot->has_slept = !READ(task, struct task_struct, on_cpu) &&
+	slot->is_asleep = !READ(task, struct task_struct, on_cpu) &&
 			  !READ(task, struct task_struct, sched_info.last_queued);
-	slot->since_ns = bpf_ktime_get_ns();
+	slot->waking_ns = slot->waiting_ns = 0;
+	slot->since_ns = slot->seen_ns = bpf_ktime_get_ns();
 	__sync_lock_test_and_set(&slot->state, SLOT_PENDING);
 	thread->is_pending = 1;
 }
@@ -246,17 +249,53 @@ int on_inject(const __u64 *ctx)
 
 /* ---- entered */
 
-/* A halt has ended. */
-SEC("tp_btf/kvm_vcpu_wakeup")
-int on_halt_end(const void *ctx)
+/*
+ * The thread has a CPU: of the time up to now, waiting is what the kernel has counted. It may have
+ * counted more, as the thread may have waited already when the interrupt came.
+ */
+static __always_inline void pass(struct slot *slot, __u64 now_ns, __u64 run_delay_ns)
+{
+	__u64 ns = now_ns - slot->seen_ns, waiting_ns = run_delay_ns - slot->run_delay_ns;
+
+	if (waiting_ns > ns)
+		waiting_ns = ns;
+	slot->waiting_ns += waiting_ns;
+	if (slot->is_asleep)
+		slot->waking_ns = ns - waiting_ns;
+	slot->is_asleep = 0;
+	slot->seen_ns = now_ns;
+	slot->run_delay_ns = run_delay_ns;
+}
+
+static __always_inline int get_cpu(void)
 {
 	__u32 tid = bpf_get_current_pid_tgid();
 	struct thread *thread = bpf_map_lookup_elem(&irq_threads, &tid);
+	__u64 now_ns, run_delay_ns;
 
-	(void)ctx;
-	if (thread)
-		thread->awake_ns = bpf_ktime_get_ns();
+	if (!thread || !thread->is_pending)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	run_delay_ns = READ(bpf_get_current_task(), struct task_struct, sched_info.run_delay);
+	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
+		if (thread->slots[i].state == SLOT_PENDING)
+			pass(&thread->slots[i], now_ns, run_delay_ns);
+	}
 	return 0;
+}
+
+/* KVM's own notifier of the scheduler, in the thread of a vCPU that is within KVM_RUN. */
+SEC("fentry/kvm_sched_in")
+int on_sched_in(const void *ctx __attribute__((unused)))
+{
+	return get_cpu();
+}
+
+/* The same on AArch64. */
+SEC("kprobe/kvm_sched_in")
+int on_probed_in(const void *ctx __attribute__((unused)))
+{
+	return get_cpu();
 }
 
 static __always_inline struct interrupt_time *count(__u32 tid, __u32 irq, __u64 ns)
@@ -280,27 +319,15 @@ static __always_inline struct interrupt_time *count(__u32 tid, __u32 irq, __u64 
 	return time;
 }
 
-/* Waiting is what the kernel has counted; from the end of a halt on the vCPU is entering. */
-static __always_inline void end(const struct thread *thread, const struct slot *slot, __u32 tid,
-				__u64 now_ns, __u64 run_delay_ns)
+static __always_inline void end(struct slot *slot, __u32 tid, __u64 now_ns, __u64 run_delay_ns)
 {
-	__u64 ns = now_ns - slot->since_ns, waited_ns = run_delay_ns - slot->run_delay_ns, rest_ns;
-	struct interrupt_time *time = count(tid, slot->irq, ns);
+	struct interrupt_time *time = count(tid, slot->irq, now_ns - slot->since_ns);
 
+	pass(slot, now_ns, run_delay_ns);
 	if (!time)
 		return;
-	if (waited_ns > ns)
-		waited_ns = ns;
-	time->waiting_ns += waited_ns;
-	rest_ns = ns - waited_ns;
-	if (!slot->has_slept)
-		return;
-	if (thread->awake_ns > slot->since_ns) {
-		__u64 entering_ns = now_ns - thread->awake_ns;
-
-		rest_ns -= entering_ns < rest_ns ? entering_ns : rest_ns;
-	}
-	time->waking_ns += rest_ns;
+	time->waking_ns += slot->waking_ns;
+	time->waiting_ns += slot->waiting_ns;
 }
 
 SEC("tp_btf/kvm_entry")
@@ -322,7 +349,7 @@ int on_entry(const void *ctx)
 
 		if (slot->state != SLOT_PENDING)
 			continue;
-		end(thread, slot, tid, now_ns, run_delay_ns);
+		end(slot, tid, now_ns, run_delay_ns);
 		if (slot->due_ns)
 			count(tid, INTERRUPT_TIMER,
 			      now_ns > slot->due_ns ? now_ns - slot->due_ns : 0);

@@ -153,15 +153,18 @@ static void load(struct who_interrupts *interrupts, struct error *error)
 	}
 	bpf_program__set_autoload(program->progs.on_accept, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_expire, !IS_ARM64);
+	bpf_program__set_autoload(program->progs.on_sched_in, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_queue, IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_inject, IS_ARM64);
+	bpf_program__set_autoload(program->progs.on_probed_in, IS_ARM64);
 	err = interrupts_program__load(program);
 	if (!err)
 		err = interrupts_program__attach(program);
 	if (err) {
 		interrupts_program__destroy(program);
-		error_set(error, 0, "the kernel refuses our programs for interrupts: %s",
-			  strerror(-err));
+		error_set(error, 0, "the kernel refuses our programs for interrupts: %s%s",
+			  strerror(-err), err == -EPERM ? ": a security policy, such as lockdown, "
+			  "allows programs at KVM's events, but not at its functions" : "");
 		return;
 	}
 	set_clock(program->bss);

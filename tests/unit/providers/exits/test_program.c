@@ -13,26 +13,7 @@
 
 #include <cmocka.h>
 
-/* In place of libbpf's headers. Types of the kernel are as our programs declare them. */
-#define __BPF_HELPERS__
-#define __BPF_CORE_READ_H__
-#define OF_KERNEL
-#define SEC(name)
-#define __uint(name, value) int (*name)[value] /* NOLINT(bugprone-macro-parentheses): a name */
-#define __array(name, ...) __VA_ARGS__ *name
-#define __type(name, value) value *name /* NOLINT(bugprone-macro-parentheses): a type */
-#define __noinline __attribute__((noinline))
-#define __ksym
-#define __weak
-#define barrier_var(variable) ((void)(variable))
-#define barrier() __asm__ volatile("" ::: "memory")
-#define bpf_core_field_exists(...) has_field(#__VA_ARGS__)
-#define bpf_core_type_exists(type) (sizeof(type) && has_value(#type))
-#define bpf_core_field_offset(type, member) offsetof(type, member)
-#define bpf_core_field_size(type, member) sizeof(((type *)NULL)->member)
-#define bpf_core_type_id_kernel(type) 1
-#define bpf_core_enum_value(type, value) value
-#define bpf_core_enum_value_exists(type, value) (sizeof(type) && has_value(#value))
+#include "tests/unit/providers/bpf_as_c.h"
 
 struct task_struct;
 
@@ -148,7 +129,7 @@ static struct {
 	struct exits_absence absences[RECORDS]; /* by tid, */
 	bool has_absence[RECORDS];		/* if there is one */
 	uint32_t nr_frames; /* stacks that were kept */
-	bool has_no_room;   /* for stacks and program counters */
+	bool has_no_room;   /* for stacks, absences and program counters */
 	struct exits_pc_key pc_keys[PCS];
 	uint64_t pc_counts[PCS];
 	uint32_t nr_pcs;
@@ -248,6 +229,8 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	} else if (map == &stack_sums && m.nr_stacks < STACKS) {
 		memcpy(&m.stack_keys[m.nr_stacks], key, sizeof(m.stack_keys[0]));
 		memcpy(&m.stack_sums[m.nr_stacks++], value, sizeof(m.stack_sums[0]));
+	} else if (map == &absences && m.has_no_room) {
+		return -1;
 	} else if (map == &absences) {
 		memcpy(&m.absences[*(const uint32_t *)key % RECORDS], value,
 		       sizeof(m.absences[0]));
@@ -2748,6 +2731,19 @@ static void test_absence_in_halt(void **state)
 	assert_int_not_equal(m.stack_keys[1].user, 0);
 }
 
+static void test_no_room_for_absences(void **state)
+{
+	(void)state;
+	lost_stacks = 0;
+	m.has_no_room = true;
+	halts[0] = HLT; /* of which no stack is kept */
+	exits_at(10, HLT);
+	switches_at(20, 1, 3);
+	switches_at(50, 3, 1);
+	assert_int_equal(lost_stacks, 1);
+	assert_int_equal(m.nr_stacks, 0);
+}
+
 UNIT(test_program)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -2836,6 +2832,7 @@ UNIT(test_program)
 		TEST(test_no_room_for_stacks),
 		TEST(test_absence),
 		TEST(test_absence_in_halt),
+		TEST(test_no_room_for_absences),
 		TEST(test_frame_pointers),
 		TEST(test_buckets),
 	};
