@@ -255,6 +255,8 @@ static int who_open(const struct provider_args *args, void **ret_state, struct e
 	if (env_is_captured(args->env))
 		return error_set(error, -ENOTSUP, "only a running kernel can be asked");
 	err = bpf_probe(args->env, error);
+	if (!err)
+		err = trace_check_lockdown(args->env, error);
 	if (err)
 		return err;
 	who = xcalloc(1, sizeof(*who));

@@ -8,6 +8,7 @@
 . tests/lib.sh
 . tests/hosts/inside.sh
 . tests/hosts/suite_exits.sh
+. tests/hosts/suite_host.sh
 . tests/hosts/suite_traces.sh
 . tests/hosts/suite_where.sh
 
@@ -76,11 +77,15 @@ boot with lockdown=integrity"
 	is "$(cat "$TMP/err")" "kvmtop: exits: $c_why" "and says the same"
 	is "$(status_of kvmtop where 1)" 1 "kvmtop where fails"
 	is "$(cat "$TMP/err")" "kvmtop: exits: $c_why" "and says the same"
+	for c_option in "" --interrupts; do
+		is "$(status_of kvmtop who $c_option 1)" 1 "kvmtop who $c_option fails"
+		is "$(cat "$TMP/err")" "kvmtop: who: $c_why" "and says the same"
+	done
 	is "$(status_of kvmtop record -o "$TMP/trace.dat" true)" 1 "kvmtop record fails"
 	like "$(cat "$TMP/err")" 'kernel lockdown' "and says so, too"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
-	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 5 \
-		"--list-providers: neither trace events nor exits, debugfs, account or inventory"
+	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 6 \
+		"--list-providers: no trace events, exits, who, debugfs, account or inventory"
 }
 
 integrity() {
@@ -93,6 +98,7 @@ integrity() {
 	where_sleeps
 	guest_code
 	record_exact
+	interrupts_of stampguest "vector 0x40" 20
 }
 
 load_modules
