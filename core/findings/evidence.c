@@ -11,7 +11,7 @@
 #include "core/findings/findings.h"
 #include "core/findings/measure.h"
 
-#define NEIGHBOURS_MAX 4 /* how many the evidence names */
+#define CULPRITS_MAX 4 /* how many the evidence names */
 
 static void add_to(char *text, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
@@ -126,67 +126,6 @@ static void add_open(const struct measure *measure, struct finding *finding,
 		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
 }
 
-static void add_neighbour(const struct measure *measure, struct finding *finding,
-			  const struct subject *subject, const struct subject *other)
-{
-	const struct guest *guest = guests_find(measure->facts->guests, other->key.guest);
-
-	if (other->key.guest == subject->key.guest)
-		add_words(finding, "its own ");
-	else if (guest && is_shared(measure, guest->name))
-		add_words(finding, "%s (%d) ", guest->name, (int)guest->pid);
-	else if (guest)
-		add_words(finding, "%s ", guest->name);
-	add_words(finding, "vCPU %d", (int)other->key.vcpu);
-	if (other->has_run)
-		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
-}
-
-/* What else ran on the CPU: threads of VMMs, and other processes where they can be counted. */
-static void add_others(const struct measure *measure, struct finding *finding,
-		       const struct subject *subject, double vcpus_per_s, const char *before)
-{
-	for (size_t i = 0; i < measure->nr_busy; i++) {
-		double others_per_s = measure->busy[i].per_s - vcpus_per_s;
-
-		if (measure->busy[i].cpu == subject->cpu && others_per_s >= 1e7)
-			add_words(finding, "%sother threads (%.0f %%)", before,
-				  others_per_s / 1e7);
-	}
-}
-
-/*
- * The vCPUs that were on the CPU when the sample was taken, the busiest first, and the share of a
- * CPU that each had. Not all of them were there when the vCPU waited, and others may have left.
- */
-static void add_neighbours(const struct measure *measure, struct finding *finding,
-			   const struct subject *subject)
-{
-	size_t first = array_count_first(measure->nr_by_cpu, i,
-					 measure->by_cpu[i]->cpu < subject->cpu);
-	double vcpus_per_s = subject_load(subject);
-	size_t nr = 0;
-
-	for (size_t i = first; i < measure->nr_by_cpu; i++) {
-		const struct subject *other = measure->by_cpu[i];
-
-		if (other->cpu != subject->cpu)
-			break;
-		if (other == subject)
-			continue;
-		vcpus_per_s += subject_load(other);
-		if (nr < NEIGHBOURS_MAX) {
-			add_words(finding, nr ? ", " : ", beside ");
-			add_neighbour(measure, finding, subject, other);
-		}
-		nr++;
-	}
-	if (nr > NEIGHBOURS_MAX)
-		add_words(finding, ", and %zu more vCPUs", nr - NEIGHBOURS_MAX);
-	if (subject->has_run)
-		add_others(measure, finding, subject, vcpus_per_s, nr ? ", " : ", beside ");
-}
-
 /* The one that had the CPU longest while the vCPU waited, after `before`; NULL: none is known. */
 static const struct stats_item *find_culprit(const struct measure *measure,
 					     const struct subject *subject,
@@ -232,14 +171,14 @@ static void name_culprit(const struct measure *measure, char *buf, size_t size,
 		snprintf(buf + len, size - len, " (%d)", (int)strtol(pid, NULL, 10));
 }
 
-/* What had the CPU while the vCPU waited, by its share of the waits. False: it is not known. */
-static bool add_culprits(const struct measure *measure, struct finding *finding,
+/* What had the CPU while the vCPU waited, by its share of the waits, if that is known. */
+static void add_culprits(const struct measure *measure, struct finding *finding,
 			 const struct subject *subject)
 {
 	const struct stats_item *item = NULL;
 	uint64_t all_ns = waited_ns(measure, subject);
 
-	for (size_t nr = 0; nr < NEIGHBOURS_MAX; nr++) {
+	for (size_t nr = 0; nr < CULPRITS_MAX; nr++) {
 		char name[GUEST_NAME_SIZE + 48];
 		const struct field *field;
 
@@ -252,7 +191,6 @@ static bool add_culprits(const struct measure *measure, struct finding *finding,
 			  field->part == WAIT_OWN ? "its own " : "", name,
 			  (double)item->timing->delta_ns * 100 / (double)all_ns);
 	}
-	return all_ns;
 }
 
 static void add_cpu(const struct measure *measure, struct finding *finding,
@@ -266,8 +204,8 @@ static void add_cpu(const struct measure *measure, struct finding *finding,
 	else if (subject->affinity)
 		add_words(finding, " of %llu that it may use",
 			  (unsigned long long)subject->affinity);
-	if (finding->rule->names_neighbours && !add_culprits(measure, finding, subject))
-		add_neighbours(measure, finding, subject);
+	if (finding->rule->names_culprits)
+		add_culprits(measure, finding, subject);
 }
 
 static void add_own(struct finding *finding, const struct rule_counts *counts)
@@ -438,7 +376,7 @@ void finding_advise(const struct measure *measure, struct finding *finding,
 	const struct field *field =
 		finding->field == FIELD_NONE ? NULL : fields_get(fields, finding->field);
 
-	if (finding->rule->names_neighbours ? !advise_culprit(measure, finding, worst) :
+	if (finding->rule->names_culprits ? !advise_culprit(measure, finding, worst) :
 					      !advise_quota(measure, finding))
 		add_text(measure, finding,
 			 rule_remedy(finding->rule, measure->cpu_maker, fields, field));

@@ -374,7 +374,7 @@ size_t findings_count_steady(const struct findings *findings)
 bool findings_has_waits(const struct findings *findings)
 {
 	for (size_t i = 0; i < findings->nr; i++) {
-		if (findings->list[i].rule->names_neighbours &&
+		if (findings->list[i].rule->names_culprits &&
 		    finding_is_steady(&findings->list[i]))
 			return true;
 	}

@@ -250,8 +250,6 @@ static void add_time(const struct stats *stats, struct subject *subject,
 	/* Shares are of whole intervals: the first one, without a rate, is not. */
 	if (field->use == USE_TIME && stat->has_rate && field->part == TIME_WHOLE)
 		subject->whole_ns += stat->delta;
-	else if (field->use == USE_TIME && field->part == TIME_GUEST)
-		subject->guest_ns += stat->delta;
 	if (is_of_thread(stat, field))
 		subject->interval_ns = stats->elapsed_ns[field->source];
 	subject->splits_waits |= field->use == USE_TIME && field->part == TIME_WAIT;
@@ -259,10 +257,6 @@ static void add_time(const struct stats *stats, struct subject *subject,
 		subject->waited_ns = stat->delta;
 	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
 		subject->affinity = stat->total;
-	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
-		subject->has_run = true;
-		subject->run_per_s = stat->rate_per_s;
-	}
 	subject->has_hidden_quota |= field->use == USE_HOST && field->part == HOST_QUOTA &&
 				     stat->delta && !strcmp(field->label, HOST_QUOTA_HIDDEN);
 	/* The scheduler's CPU is newer than the CPU of the latest exit. */
@@ -389,38 +383,6 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	}
 }
 
-/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
-static bool has_rested(const struct subject *subject)
-{
-	return subject->has_run && subject->run_per_s < 5e6;
-}
-
-static int compare_by_cpu(const void *a, const void *b)
-{
-	const struct subject *x = *(const struct subject *const *)a;
-	const struct subject *y = *(const struct subject *const *)b;
-	double x_load = subject_load(x), y_load = subject_load(y);
-
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	if (x_load > y_load || x_load < y_load)
-		return x_load > y_load ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static void sort_by_cpu(struct measure *measure)
-{
-	measure->nr_by_cpu = 0;
-	array_grow_unset(&measure->by_cpu, &measure->room_by_cpu, measure->nr + 1);
-	for (size_t i = 0; i < measure->nr; i++) {
-		const struct subject *subject = &measure->subjects[i];
-
-		if (subject->key.vcpu >= 0 && subject->has_cpu && !has_rested(subject))
-			measure->by_cpu[measure->nr_by_cpu++] = subject;
-	}
-	qsort(measure->by_cpu, measure->nr_by_cpu, sizeof(*measure->by_cpu), compare_by_cpu);
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -455,7 +417,6 @@ void measure_take(struct measure *measure)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat_details(measure, &stats->list[i]);
-	sort_by_cpu(measure);
 	sort_names(measure);
 }
 
@@ -545,7 +506,6 @@ void measure_release(struct measure *measure)
 	free(measure->subjects);
 	free(measure->counts);
 	free(measure->culprits);
-	free(measure->by_cpu);
 	free(measure->names);
 	free(measure->busy);
 	*measure = (struct measure){ .facts = NULL };

@@ -32,15 +32,12 @@ struct subject {
 	struct key key; /* of no field */
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
 	uint64_t interval_ns; /* used instead where exits have no times; 0: not known */
-	uint64_t guest_ns;
 	bool is_here; /* in the latest sample; else it has ended */
 	bool splits_waits;     /* exits' times are without waiting for a CPU; else it may be */
 	uint64_t waited_ns;    /* in any of them */
 	bool has_hidden_quota; /* what stops it may be a quota that cannot be read */
 	bool has_cpu;
 	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
-	bool has_run;
-	double run_per_s; /* ns on a CPU */
 	uint32_t counts; /* the first of its rule_counts, as their next; 0: none */
 	uint32_t culprits; /* the latest of its struct culprit, as their next; 0: none */
 };
@@ -90,8 +87,6 @@ struct measure {
 	size_t nr_counts, room_counts;
 	struct culprit *culprits; /* of all subjects */
 	size_t nr_culprits, room_culprits;
-	const struct subject **by_cpu; /* the vCPUs that ran: by CPU, the busiest first */
-	size_t nr_by_cpu, room_by_cpu;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
 	const char **names; /* of the guests that run, sorted */
@@ -129,12 +124,6 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 /* The share of the vCPU's time that this costs. False: not known. */
 bool measure_cost(const struct subject *subject, const struct rule_counts *counts,
 		  double *ret_cost);
-
-/* The share of a CPU that a vCPU's thread takes: by the scheduler, or by the guest's time. */
-static inline double subject_load(const struct subject *subject)
-{
-	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
-}
 
 /* Whether a field is about the CPU that a vCPU is on, and its share of the CPU. */
 static inline bool field_is_of_cpu(const struct field *field)

@@ -44,7 +44,7 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_HOST, .words = "thread(waited)" },
 		.less = { .use = USE_HOST, .words = THROTTLED },
 		.names_cpu = true,
-		.names_neighbours = true,
+		.names_culprits = true,
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "

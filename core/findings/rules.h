@@ -66,7 +66,7 @@ struct rule {
 	const char *needs;
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
-	bool names_neighbours;	 /* and what else was on that CPU */
+	bool names_culprits;	 /* and what had that CPU meanwhile, if that is measured */
 	const char *is_said_by;	 /* the ids of rules that report the same, "a|b"; NULL: none */
 	bool is_of_all;		 /* a finding of the guest: all its vCPUs are above the threshold */
 	bool is_own;		 /* each exit of `what` costs what kvmtop takes of it */
