@@ -170,6 +170,8 @@ static int take_sample(struct export *export, struct error *error)
 	pthread_mutex_lock(&export->lock);
 	err = run_sample(&export->run, error);
 	export->self.sample_ns = clock_now_ns() - begin_ns;
+	if (!err)
+		metrics_take(export->metrics, monitor_facts(export->run.monitor), clock_now_ns());
 	atomic_store(&export->sampled_ns, clock_now_ns());
 	look_at_sources(export);
 	pthread_mutex_unlock(&export->lock);

@@ -137,6 +137,7 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 
 		take_sample(&host);
 		begin = cpu_ms();
+		metrics_take(metrics, &facts, host.seconds * 1000000000);
 		text = metrics_write(metrics, &facts, &self);
 		file_ms[round] = cpu_ms() - begin;
 		plain = must(document_new("text/plain", text->bytes, text->size, false));

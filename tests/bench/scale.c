@@ -280,6 +280,7 @@ static void measure_samples(struct bench *bench)
 		times[MOMENT] = cpu_ms();
 		moment_take(&bench->taker, &facts, START + bench->made_up.now_ns, &bench->moment);
 		times[EXPORT] = cpu_ms();
+		metrics_take(bench->metrics, &facts, bench->made_up.now_ns);
 		nr[EXPORT] = metrics_write(bench->metrics, &facts, &self)->nr_series;
 		times[PARTS] = cpu_ms();
 		for (int part = 0; round >= 0 && part < PARTS; part++)

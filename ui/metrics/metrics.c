@@ -19,6 +19,7 @@ struct metrics {
 	struct metrics_config config;
 	struct names names;
 	struct metric_sums sums;
+	uint64_t tick; /* of the sample that they are of */
 	struct findings findings;
 	size_t nr_series;
 	size_t dropped[METRICS_NR], nr_dropped;
@@ -375,7 +376,8 @@ static void write_part(const struct output *out, enum metric_id id, const struct
 	if (!has_room(out, id, 1))
 		return;
 	begin(out, id, "", guest);
-	text_label_number(out->text, "vcpu", vcpu);
+	if (vcpu >= 0)
+		text_label_number(out->text, "vcpu", vcpu);
 	text_label(out->text, id == METRIC_VCPU_SECONDS ? "mode" : "part", part);
 	text_value_seconds(out->text, ns);
 }
@@ -389,19 +391,15 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 		      { TIME_POLL, "poll" }, { TIME_IDLE, "idle" }, { TIME_BLOCK, "block" } };
 	const struct owner *vcpu = &guest->vcpus[at];
 	const struct part_sum *throttled = &vcpu->host[HOST_THROTTLED];
-	const struct part_sum *wait = vcpu->time[TIME_WAIT].nr ? &vcpu->time[TIME_WAIT] :
-								 &vcpu->host[HOST_WAITED];
-	struct vcpu_shown *shown = vcpu_shown_of(guest->named, vcpu->key.vcpu, at);
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->time[modes[i].part].nr)
 			write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, modes[i].mode,
 				   vcpu->time[modes[i].part].total);
 	}
-	if (wait->nr)
+	if (owner_wait(vcpu)->nr)
 		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "wait",
-			   vcpu_never_back(wait->total, throttled->total,
-					   &shown->wait_ns));
+			   vcpu_shown_of(guest->named, vcpu->key.vcpu, at)->wait_ns);
 	if (throttled->nr)
 		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "throttled",
 			   throttled->total);
@@ -425,7 +423,9 @@ static void write_waits(const struct output *out)
 		const struct guest_sum *guest = &sums->guests[i];
 
 		for (unsigned int part = 0; part < WAIT_PARTS; part++) {
-			if (!guest->wait_ns[part] || !has_room(out, METRIC_WAIT_SECONDS, 1))
+			bool is_set = i ? guest->wait_ns[part] : sums->has_waits[part];
+
+			if (!is_set || !has_room(out, METRIC_WAIT_SECONDS, 1))
 				continue;
 			begin(out, METRIC_WAIT_SECONDS, "", guest);
 			text_label(out->text, "kind", wait_part_name((enum wait_part)part));
@@ -458,9 +458,9 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 
 	write_self(out, self);
 	write_cost(out);
-	for (size_t i = 0; i < sums->nr_guests; i++)
+	for (size_t i = 1; i < sums->nr_guests; i++)
 		write_guest_info(out, &sums->guests[i]);
-	for (size_t i = 0; i < sums->nr_guests; i++)
+	for (size_t i = 1; i < sums->nr_guests; i++)
 		write_guest_vcpus(out, &sums->guests[i]);
 	write_findings(out);
 	write_cells(out, METRIC_EXITS);
@@ -476,6 +476,15 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 	write_dropped(out);
 }
 
+void metrics_take(struct metrics *metrics, const struct facts *facts, uint64_t now_ns)
+{
+	if (metrics->tick == facts->stats->tick)
+		return;
+	metrics->tick = facts->stats->tick;
+	names_take(&metrics->names, facts, now_ns);
+	metric_sums_take(&metrics->sums, facts, &metrics->names);
+}
+
 const struct metrics_text *metrics_write(struct metrics *metrics, const struct facts *facts,
 					 const struct metrics_self *self)
 {
@@ -486,11 +495,9 @@ const struct metrics_text *metrics_write(struct metrics *metrics, const struct f
 		.has_times = exits_choose(facts, true, true).rank != 2,
 	};
 
-	names_update(&metrics->names, facts->guests, facts->stats->tick);
 	metrics->nr_series = metrics->nr_dropped = 0;
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
-	metric_sums_take(&metrics->sums, facts, &metrics->names);
 	text_clear(&metrics->text);
 	write_all(&out, self);
 	return &metrics->text;

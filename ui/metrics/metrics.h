@@ -3,8 +3,10 @@
  * metrics - a renderer: facts become text for Prometheus.
  *
  * It writes totals since counting began. A guest's series begin with the guest and never go back;
- * when the guest has ended, one more text has their last values. Guests of one name have different
- * labels, see struct named_guest.
+ * when the guest has ended, they stay for METRICS_STAY_NS. A guest that lived less than
+ * METRICS_BRIEF_NS has none from its end on: the guest "(ended)" has its counts, which grow by a
+ * guest that no reader may have seen. What a text has depends on the samples alone, so that all
+ * readers get the same.
  */
 #ifndef KVMTOP_UI_METRICS_METRICS_H
 #define KVMTOP_UI_METRICS_METRICS_H
@@ -81,7 +83,10 @@ struct metrics;
 struct metrics *metrics_new(const struct metrics_config *config);
 void metrics_free(struct metrics *metrics);
 
-/* The text of the facts. It is metrics' own, and valid until the next call. */
+/* Each sample, at CLOCK_MONOTONIC; further calls of the same sample do nothing. */
+void metrics_take(struct metrics *metrics, const struct facts *facts, uint64_t now_ns);
+
+/* The text of the facts taken last. It is metrics' own, and valid until the next call. */
 const struct metrics_text *metrics_write(struct metrics *metrics, const struct facts *facts,
 					 const struct metrics_self *self);
 
@@ -90,14 +95,16 @@ size_t metrics_series(const struct metrics *metrics);
 size_t metrics_dropped(const struct metrics *metrics);
 
 /*
- * ---- sums.c, for metrics.c alone: the exported numbers, the keys of stats added up by guest,
- * reason and vCPU; and which guests are exported, and their labels: no two guests have the same at
- * a time.
+ * ---- names.c, for metrics.c and sums.c alone: which guests are exported, and their labels: no two
+ * guests have the same at a time.
  *
  * A label is the guest's name or, if a guest that runs has this label already, the name and the
- * pid: "web (4711)". It never changes. A guest that has ended is exported once more; only then is
- * the next guest of its name exported.
+ * pid: "web (4711)". It never changes. The next guest of a name has it METRICS_STAY_NS after the
+ * end of the one before: sooner its series would look as a part of the other's.
  */
+
+#define METRICS_BRIEF_NS UINT64_C(60000000000) /* readers are expected to read as often */
+#define METRICS_STAY_NS	 UINT64_C(90000000000) /* long enough for one that is late */
 
 /* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {
@@ -109,11 +116,13 @@ struct vcpu_shown {
 
 struct named_guest {
 	uint32_t id;
-	const struct guest *guest;   /* valid after names_update(); NULL: it is not exported */
-	char label[GUEST_NAME_SIZE]; /* "": it waits for its name */
-	bool has_ended, is_done;     /* is_done: it was exported after its end */
-	uint64_t last_tick;	     /* when that was */
-	struct vcpu_shown *shown;    /* in the order in which the vCPUs came */
+	const struct guest *guest;   /* valid after names_take(); NULL: it is forgotten */
+	char label[GUEST_NAME_SIZE]; /* "": it is not exported, or not yet */
+	uint64_t began_ns, ended_ns; /* the samples that had it first, and as ended */
+	bool is_lasting; /* it is not brief, or was there before the first sample */
+	bool has_ended, is_brief; /* is_brief: "(ended)" has its counts */
+	bool has_keys; /* stats have counts of it */
+	struct vcpu_shown *shown; /* in the order in which the vCPUs came */
 	size_t nr_shown, room;
 	UT_hash_handle hh;
 };
@@ -124,18 +133,35 @@ uint64_t vcpu_never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns
 /* at: its probable index. The vCPU's number is none: it may be of any size. */
 struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_t at);
 
+/* A field of the brief guests that ended. Zero-initialised sums are empty. */
+struct ended_sums {
+	struct ended_sum {
+		struct key key;
+		uint64_t total;
+		struct timing_sum timing;
+	} *list;
+	size_t nr, room;
+	struct key_index index;
+};
+
 /* Zero-initialised is empty. */
 struct names {
 	struct named_guest *by_id; /* ascending by id */
+	struct named_guest ended;  /* "(ended)" */
+	struct ended_sums forgotten; /* of what stats had of ended guests and have no more, */
+	struct ended_sums all;	     /* and of what they have */
+	bool has_begun;
 };
 
-/*
- * Brings the names up to date with the inventory: from now on guest and label of all that are
- * exported are right. tick: of the facts; more exports of the same tick have the same guests.
- */
-void names_update(struct names *names, const struct guests *guests, uint64_t tick);
+/* Brings the names up to date with the next sample: labels are right, and the sums. */
+void names_take(struct names *names, const struct facts *facts, uint64_t now_ns);
 
 void names_release(struct names *names);
+
+/*
+ * ---- sums.c, for metrics.c alone: the exported numbers, the keys of stats added up by guest,
+ * reason and vCPU.
+ */
 
 /* One field of one guest. */
 struct cell_sum {
@@ -149,14 +175,14 @@ struct cell_sum {
 struct guest_sum {
 	struct named_guest *named;
 	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
-	const struct owner *vcpus; /* ascending by number */
+	const struct owner *vcpus; /* ascending by number; of "(ended)" one, without a number */
 	size_t nr_vcpus;
 	uint64_t wait_ns[WAIT_PARTS]; /* while what had the CPU */
 };
 
 /* Zero-initialised is empty. */
 struct metric_sums {
-	struct guest_sum *guests; /* ascending by id */
+	struct guest_sum *guests; /* "(ended)", then ascending by id */
 	size_t nr_guests, room_guests;
 	uint32_t *columns; /* fields with a cell for each guest */
 	uint32_t *column_of; /* by field */
@@ -166,16 +192,19 @@ struct metric_sums {
 	struct cell_sum *cells; /* of all guests, then host_cells */
 	size_t room_cells;
 	struct cell_sum *host_cells; /* the cells without a guest */
+	struct owner ended; /* the vCPU of guests[0] */
 	const struct owner *cpus; /* the host's, ascending by number */
 	size_t nr_cpus;
+	bool has_waits[WAIT_PARTS]; /* a guest has had such */
 	bool has_lost;
 	uint64_t lost;
 	struct rollup counts, times; /* of guests by field; of vCPUs and host CPUs */
 };
 
 /* Adds up all keys; the sums before are forgotten. */
-void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
-		      const struct names *names);
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts, struct names *names);
+/* What was waiting, and no quota's. */
+const struct part_sum *owner_wait(const struct owner *vcpu);
 /* NULL: the guest is not exported. */
 struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id);
 void metric_sums_release(struct metric_sums *sums);

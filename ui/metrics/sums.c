@@ -1,165 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gives guests their labels, and takes what is exported from roll-ups of stats. */
-#include <errno.h>
-#include <stdio.h>
+/* Takes what is exported from roll-ups of stats. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
 #include "ui/metrics/metrics.h"
-
-/* ---- guests and their labels ---- */
-
-static struct named_guest *find(const struct names *names, uint32_t id)
-{
-	struct named_guest *named;
-
-	HASH_FIND(hh, names->by_id, &id, sizeof(id), named);
-	return named;
-}
-
-static struct named_guest *find_label(const struct names *names, const char *label)
-{
-	struct named_guest *named = names->by_id;
-
-	while (named && strcmp(named->label, label) != 0)
-		named = named->hh.next;
-	return named;
-}
-
-static void drop(struct names *names, struct named_guest *named)
-{
-	HASH_DEL(names->by_id, named);
-	free(named->shown);
-	free(named);
-}
-
-void names_release(struct names *names)
-{
-	struct named_guest *named, *next;
-
-	for (named = names->by_id; named; named = next) {
-		next = named->hh.next;
-		drop(names, named);
-	}
-}
-
-static void take(struct names *names, const struct guest *guest)
-{
-	struct named_guest *named = find(names, guest->id);
-
-	if (!named) {
-		named = xcalloc(1, sizeof(*named));
-		named->id = guest->id;
-		HASH_ADD(hh, names->by_id, id, sizeof(named->id), named);
-	}
-	named->guest = guest;
-	named->has_ended = guest->has_ended;
-}
-
-static void take_all(struct names *names, const struct guests *guests)
-{
-	const struct guest *guest;
-
-	for (struct named_guest *named = names->by_id; named; named = named->hh.next)
-		named->guest = NULL;
-	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
-		take(names, guest);
-	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
-		take(names, guest);
-}
-
-/* Drops forgotten guests, and the labels of guests that ended and were exported once more. */
-static void drop_ended(struct names *names, uint64_t tick)
-{
-	struct named_guest *named, *next;
-
-	for (named = names->by_id; named; named = next) {
-		next = named->hh.next;
-		if (!named->guest) {
-			drop(names, named);
-		} else if (named->is_done && named->last_tick != tick) {
-			named->guest = NULL;
-			named->label[0] = '\0';
-			free(named->shown);
-			named->shown = NULL;
-			named->nr_shown = named->room = 0;
-		}
-	}
-}
-
-static void give_label(const struct names *names, struct named_guest *named)
-{
-	const struct guest *guest = named->guest;
-	const struct named_guest *owner = find_label(names, guest->name);
-	char label[sizeof(named->label)];
-
-	if (owner && owner->has_ended)
-		return;
-	snprintf(label, sizeof(label), "%s", guest->name);
-	if (owner)
-		snprintf(label, sizeof(label), "%.*s (%d)", VM_NAME_SIZE - 1, guest->name,
-			 (int)guest->pid);
-	for (unsigned int i = 2; find_label(names, label); i++)
-		snprintf(label, sizeof(label), "%.*s (%d.%u)", VM_NAME_SIZE - 1,
-			 guest->name, (int)guest->pid, i);
-	memcpy(named->label, label, sizeof(label));
-}
-
-static int by_id(const struct named_guest *a, const struct named_guest *b)
-{
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-void names_update(struct names *names, const struct guests *guests, uint64_t tick)
-{
-	take_all(names, guests);
-	drop_ended(names, tick);
-	HASH_SORT(names->by_id, by_id);
-	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		if (named->guest && !named->label[0])
-			give_label(names, named);
-		if (named->guest && named->has_ended && named->label[0]) {
-			named->is_done = true;
-			named->last_tick = tick;
-		}
-		if (!named->label[0])
-			named->guest = NULL;
-	}
-}
-
-/* ---- what was shown ---- */
-
-uint64_t vcpu_never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns)
-{
-	uint64_t rest_ns = whole_ns > part_ns ? whole_ns - part_ns : 0;
-
-	if (rest_ns > *shown_ns)
-		*shown_ns = rest_ns;
-	return *shown_ns;
-}
-
-struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_t at)
-{
-	for (size_t i = 0; i < named->nr_shown; i++) {
-		struct vcpu_shown *shown = &named->shown[(at + i) % named->nr_shown];
-
-		if (shown->index == index)
-			return shown;
-	}
-	array_grow(&named->shown, &named->room, named->nr_shown + 1);
-	named->shown[named->nr_shown].index = index;
-	return &named->shown[named->nr_shown++];
-}
-
-/* ---- sums ---- */
 
 static void forget(struct metric_sums *sums)
 {
 	sums->nr_guests = sums->nr_cpus = sums->nr_columns = 0;
 	sums->has_lost = false;
 	sums->lost = 0;
+	sums->ended = (struct owner){ .key = { STATS_ENDED, -1, FIELD_ANY } };
+	for (unsigned int part = 0; part < WAIT_PARTS; part++)
+		sums->has_waits[part] = false;
 }
 
 void metric_sums_release(struct metric_sums *sums)
@@ -212,17 +66,18 @@ static void find_columns(struct metric_sums *sums, const struct fields *fields)
 	}
 }
 
-static void add_guests(struct metric_sums *sums, const struct names *names)
+static void add_guest(struct metric_sums *sums, struct named_guest *named)
 {
-	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		struct guest_sum *guest;
+	array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
+	sums->guests[sums->nr_guests++] = (struct guest_sum){ .named = named };
+}
 
-		if (!named->guest)
-			continue;
-		array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
-		guest = &sums->guests[sums->nr_guests];
-		*guest = (struct guest_sum){ .named = named };
-		sums->nr_guests++;
+static void add_guests(struct metric_sums *sums, struct names *names)
+{
+	add_guest(sums, &names->ended);
+	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
+		if (named->label[0])
+			add_guest(sums, named);
 	}
 }
 
@@ -248,33 +103,26 @@ static int compare_id(const void *key, const void *element)
 
 struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id)
 {
-	if (!sums->nr_guests)
+	if (sums->nr_guests < 2)
 		return NULL;
-	return bsearch(&id, sums->guests, sums->nr_guests, sizeof(*sums->guests), compare_id);
-}
-
-static void add_to_cell(struct cell_sum *cell, const struct group *group)
-{
-	cell->is_set = true;
-	cell->count = group->total;
-	cell->timing = &group->timing;
+	return bsearch(&id, sums->guests + 1, sums->nr_guests - 1, sizeof(*sums->guests),
+		       compare_id);
 }
 
 /* An event that is also counted as exits has the sum of the exits: it is one number. */
-static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
-			 const struct group *group)
+static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells, uint32_t field,
+			 uint64_t total, const struct timing_sum *timing)
 {
-	uint32_t field = group->key.field;
 	struct cell_sum *cell = &cells[sums->column_of[field]], *event;
 
 	if (!cell->is_of_exits)
-		add_to_cell(cell, group);
+		*cell = (struct cell_sum){ true, false, total, timing };
 	if (sums->event_of[field] == FIELD_NONE)
 		return;
 	event = &cells[sums->column_of[sums->event_of[field]]];
 	if (!event->is_of_exits)
-		*event = (struct cell_sum){ true, true, 0, &group->timing };
-	event->count += group->total;
+		*event = (struct cell_sum){ true, true, 0, timing };
+	event->count += total;
 }
 
 /* Counts since the start, by guest and field. */
@@ -295,9 +143,22 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 			sums->has_lost = true;
 			sums->lost += group->total;
 		} else if (guest || group->key.guest == GUEST_NONE) {
-			add_to_cells(sums, guest ? guest->cells : sums->host_cells, group);
+			add_to_cells(sums, guest ? guest->cells : sums->host_cells,
+				     group->key.field, group->total, &group->timing);
 		}
 	}
+}
+
+const struct part_sum *owner_wait(const struct owner *vcpu)
+{
+	return vcpu->time[TIME_WAIT].nr ? &vcpu->time[TIME_WAIT] : &vcpu->host[HOST_WAITED];
+}
+
+static void take_wait(struct named_guest *named, const struct owner *vcpu, size_t at)
+{
+	if (owner_wait(vcpu)->nr)
+		(void)vcpu_never_back(owner_wait(vcpu)->total, vcpu->host[HOST_THROTTLED].total,
+				      &vcpu_shown_of(named, vcpu->key.vcpu, at)->wait_ns);
 }
 
 /* Times since the start, by vCPU. Owners ascend by guest and vCPU; host CPUs have no guest. */
@@ -317,6 +178,8 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 			sums->cpus = owner;
 		if (guest && !guest->nr_vcpus++)
 			guest->vcpus = owner;
+		if (guest)
+			take_wait(guest->named, owner, guest->nr_vcpus - 1);
 	}
 }
 
@@ -370,8 +233,100 @@ static void take_interrupts(struct metric_sums *sums, const struct facts *facts)
 	}
 }
 
-void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
-		      const struct names *names)
+/* ---- guests that ended */
+
+/* What a guest has had, "(ended)" has from then on: a counter must be seen at 0 before it grows. */
+static void begin_ended(struct metric_sums *sums, const struct fields *fields,
+			const struct guest_sum *guest)
+{
+	static const struct timing_sum none;
+	struct guest_sum *ended = &sums->guests[0];
+
+	for (size_t i = 0; i < sums->nr_columns; i++) {
+		if (guest->cells[i].is_set &&
+		    fields_get(fields, sums->columns[i])->kind == FIELD_COUNTER)
+			ended->cells[i] = (struct cell_sum){ true, false, 0, &none };
+	}
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		for (int part = 0; part < TIME_PARTS; part++)
+			sums->ended.time[part].nr |= guest->vcpus[i].time[part].nr;
+		for (int part = 0; part < HOST_PARTS; part++)
+			sums->ended.host[part].nr |= guest->vcpus[i].host[part].nr;
+	}
+	for (unsigned int part = 0; part < WAIT_PARTS; part++)
+		sums->has_waits[part] |= guest->wait_ns[part] != 0;
+	for (size_t i = 0; i < guest->named->nr_shown; i++) {
+		if (guest->named->shown[i].has_interrupts)
+			vcpu_shown_of(ended->named, -1, 0)->has_interrupts = true;
+	}
+}
+
+static void take_ended_interrupts(struct metric_sums *sums, const struct names *names,
+				  const struct fields *fields)
+{
+	struct vcpu_shown *shown = NULL;
+	uint64_t all_ns = 0;
+
+	for (size_t i = 0; i < names->all.nr; i++) {
+		const struct ended_sum *sum = &names->all.list[i];
+		const struct field *field = fields_get(fields, sum->key.field);
+
+		if (field->use != USE_INTERRUPT)
+			continue;
+		shown = vcpu_shown_of(sums->guests[0].named, -1, 0);
+		if (field->part == INTERRUPT_ALL)
+			all_ns = sum->timing.total_ns;
+		else if (field->part == INTERRUPT_WAKING)
+			shown->interrupt_ns[0] = sum->total;
+		else if (field->part == INTERRUPT_WAITING)
+			shown->interrupt_ns[1] = sum->total;
+	}
+	if (!shown)
+		return;
+	shown->has_interrupts = true;
+	(void)vcpu_never_back(all_ns, shown->interrupt_ns[0] + shown->interrupt_ns[1],
+			      &shown->interrupt_ns[2]);
+}
+
+static void take_ended_field(struct metric_sums *sums, const struct ended_sum *sum,
+			     const struct field *field)
+{
+	struct guest_sum *ended = &sums->guests[0];
+	struct part_sum *part = NULL;
+
+	if (has_cells(field)) {
+		add_to_cells(sums, ended->cells, sum->key.field, sum->total, &sum->timing);
+	} else if (field->use == USE_WAIT && field->parent != FIELD_NONE) {
+		ended->wait_ns[field->part] += sum->timing.total_ns;
+		sums->has_waits[field->part] = true;
+	} else if (field->use == USE_TIME) {
+		part = &sums->ended.time[field->part];
+	} else if (field->use == USE_HOST && field->parent == FIELD_NONE) {
+		part = &sums->ended.host[field->part];
+	}
+	if (!part)
+		return;
+	part->total += sum->total;
+	part->nr |= 1;
+}
+
+static void take_ended(struct metric_sums *sums, const struct names *names,
+		       const struct fields *fields)
+{
+	struct guest_sum *ended = &sums->guests[0];
+
+	for (size_t i = 1; i < sums->nr_guests; i++)
+		begin_ended(sums, fields, &sums->guests[i]);
+	for (size_t i = 0; i < names->all.nr; i++)
+		take_ended_field(sums, &names->all.list[i],
+				 fields_get(fields, names->all.list[i].key.field));
+	take_ended_interrupts(sums, names, fields);
+	take_wait(ended->named, &sums->ended, 0);
+	ended->vcpus = &sums->ended;
+	ended->nr_vcpus = 1;
+}
+
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts, struct names *names)
 {
 	forget(sums);
 	find_columns(sums, facts->fields);
@@ -381,4 +336,5 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 	take_times(sums, facts);
 	take_waits(sums, facts);
 	take_interrupts(sums, facts);
+	take_ended(sums, names, facts->fields);
 }

@@ -30,10 +30,13 @@ static struct metrics *metrics_of(unsigned int groups, size_t max_series)
 /* For the caller to free. */
 static char *text_of(struct world *world, struct metrics *metrics)
 {
-	const struct metrics_text *text = metrics_write(metrics, &world->facts, &self);
-	char *copy = strndup(text->bytes, text->size);
+	const struct metrics_text *text;
 	size_t nr_series = 0;
+	char *copy;
 
+	metrics_take(metrics, &world->facts, world->now_ns);
+	text = metrics_write(metrics, &world->facts, &self);
+	copy = strndup(text->bytes, text->size);
 	if (!copy)
 		abort();
 	for (const char *line = copy; *line; line = strchr(line, '\n') + 1)
@@ -205,7 +208,8 @@ static void waits_by_kind(void **state)
 	need_line(text, "# TYPE kvmtop_wait_seconds_total counter");
 	need_line(text, "kvmtop_wait_seconds_total{guest=\"db1\",kind=\"process\"} 0.032");
 	need_line(text, "kvmtop_wait_seconds_total{guest=\"db1\",kind=\"irq\"} 0.002");
-	assert_int_equal(count_of(text, "kvmtop_wait_seconds_total{"), 2);
+	need_line(text, "kvmtop_wait_seconds_total{guest=\"(ended)\",kind=\"irq\"} 0.0");
+	assert_int_equal(count_of(text, "kvmtop_wait_seconds_total{"), 4);
 	free(text);
 	metrics_free(metrics);
 	metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -251,7 +255,9 @@ static void interrupts_by_part(void **state)
 					"part=\"waking\"} 0.003");
 		need_line(text, "kvmtop_interrupt_seconds_total{guest=\"db1\",vcpu=\"1\","
 				"part=\"entering\"} 0.002");
-		assert_int_equal(count_of(text, "kvmtop_interrupt_seconds_total{"), 6);
+		need_line(text, "kvmtop_interrupt_seconds_total{guest=\"(ended)\","
+				"part=\"waking\"} 0.0");
+		assert_int_equal(count_of(text, "kvmtop_interrupt_seconds_total{"), 9);
 		if (i == 2)
 			need_line(text, "kvmtop_interrupt_seconds_total{guest=\"db1\",vcpu=\"1\","
 					"part=\"waiting\"} 0.01");
@@ -394,7 +400,14 @@ static struct fleet *fleet_new(struct world *world)
 	return fleet;
 }
 
-static void a_guest_that_ended_is_there_once_more(void **state)
+static void wait_seconds(struct world *world, const struct fleet *fleet, unsigned int seconds)
+{
+	world->now_ns += (seconds - 1) * SECOND;
+	take_fleet(world, fleet);
+}
+
+/* Whoever asks, and however often. */
+static void a_guest_that_ended_stays_for_a_while(void **state)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -404,29 +417,126 @@ static void a_guest_that_ended_is_there_once_more(void **state)
 	fleet->is_there[0] = fleet->is_there[1] = true;
 	fleet->exits[0] = 5;
 	take_fleet(world, fleet);
-	free(text_of(world, metrics));
+	metrics_take(metrics, &world->facts, world->now_ns);
 	fleet->list[0].has_ended = true;
 	take_fleet(world, fleet);
-	for (int again = 0; again < 2; again++) { /* of one sample, for each who asks */
+	for (int again = 0; again < 3; again++) {
 		text = text_of(world, metrics);
 		need_line(text, "kvmtop_exits_total{guest=\"vm-0\",reason=\"MSR_WRITE\"} 5");
+		need_line(text, "kvmtop_exits_total{guest=\"(ended)\",reason=\"MSR_WRITE\"} 0");
 		free(text);
+		if (again)
+			wait_seconds(world, fleet, 44);
 	}
-	take_fleet(world, fleet);
+	wait_seconds(world, fleet, 2);
 	text = text_of(world, metrics);
 	assert_null(strstr(text, "vm-0"));
 	assert_non_null(strstr(text, "vm-1"));
+	need_line(text, "kvmtop_exits_total{guest=\"(ended)\",reason=\"MSR_WRITE\"} 0");
 	free(text);
-	/* A guest that came and went between two texts is in one. */
+	free(fleet);
+	metrics_free(metrics);
+}
+
+/* A guest that lives in one sample of seconds, and not in the next. */
+static void a_guest_that_came_and_went(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
+	struct fleet *fleet = fleet_new(world);
+	char *text;
+
+	fleet->is_there[1] = true;
+	take_fleet(world, fleet);
+	metrics_take(metrics, &world->facts, world->now_ns);
 	fleet->is_there[2] = fleet->list[2].has_ended = true;
+	usual_vcpu(world, 3, 0, 1);
 	take_fleet(world, fleet);
-	text = text_of(world, metrics);
-	assert_non_null(strstr(text, "vm-2"));
-	free(text);
-	take_fleet(world, fleet);
-	text = text_of(world, metrics);
-	assert_null(strstr(text, "vm-2"));
-	free(text);
+	for (int i = 0; i < 3; i++) {
+		text = text_of(world, metrics);
+		assert_null(strstr(text, "vm-2"));
+		need_line(text, "kvmtop_exits_total{guest=\"(ended)\",reason=\"IO\"} 10");
+		need_line(text, "kvmtop_exit_seconds_total{guest=\"(ended)\",reason=\"IO\"} 0.1");
+		need_line(text, "kvmtop_exit_duration_seconds_count{guest=\"(ended)\"} 110");
+		need_line(text, "kvmtop_vcpu_seconds_total{guest=\"(ended)\",mode=\"idle\"} 0.38");
+		need_line(text, "kvmtop_vcpu_seconds_total{guest=\"(ended)\",mode=\"wait\"} 0.02");
+		free(text);
+		fleet->is_there[2] = false; /* the inventory forgets it, and stats do */
+		take_fleet(world, fleet);
+	}
+	free(fleet);
+	metrics_free(metrics);
+}
+
+/* What Prometheus' increase() is, over all series of a metric. */
+struct increase {
+	struct scraped {
+		char name[240];
+		double value;
+	} list[64];
+	size_t nr;
+	double sum, values;
+};
+
+static void scrape(struct increase *increase, const char *text, const char *metric)
+{
+	increase->values = 0;
+	for (const char *at = text; (at = strstr(at, metric)); at++) {
+		size_t len = (size_t)(strchr(at, ' ') - at), i = 0;
+		double value = strtod(at + len, NULL);
+
+		if (at[-1] != '\n')
+			continue;
+		while (i < increase->nr && (strncmp(increase->list[i].name, at, len) != 0 ||
+					    increase->list[i].name[len]))
+			i++;
+		assert_true(i < ARRAY_SIZE(increase->list));
+		if (i == increase->nr)
+			snprintf(increase->list[increase->nr++].name, 240, "%.*s", (int)len, at);
+		else if (value >= increase->list[i].value)
+			increase->sum += value - increase->list[i].value;
+		else
+			increase->sum += value;
+		increase->list[i].value = value;
+		increase->values += value;
+	}
+}
+
+/* 20 guests of one name, each of 9 s and 1,000 exits, 12 s apart; readers scrape every 15 s. */
+static void guests_that_no_scrape_sees(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
+	struct fleet *fleet = fleet_new(world);
+	struct increase readers[3] = { { .nr = 0 } };
+
+	fleet->is_there[0] = true;
+	fleet->exits[0] = 7;
+	for (unsigned int second = 0; second < 31 * 15; second++) {
+		for (unsigned int i = 1; i <= 20; i++) {
+			unsigned int begin = 20 + 12 * i;
+
+			strcpy(fleet->list[i].name, "qemu");
+			fleet->is_there[i] = second >= begin;
+			fleet->list[i].has_ended = second >= begin + 9;
+			fleet->exits[i] = 125 * (second - begin);
+		}
+		take_fleet(world, fleet);
+		metrics_take(metrics, &world->facts, world->now_ns);
+		if (second % 5 == 0) {
+			struct increase *exits = &readers[second / 5 % 3];
+			double before = exits->values;
+			char *text = text_of(world, metrics);
+
+			scrape(exits, text, "kvmtop_exits_total{");
+			assert_true(exits->values >= before);
+			free(text);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
+		assert_int_equal(readers[i].values, 20007);
+		assert_int_equal(readers[i].sum, 20000);
+	}
 	free(fleet);
 	metrics_free(metrics);
 }
@@ -441,15 +551,17 @@ static void guests_of_one_name(void **state)
 	fleet->is_there[0] = fleet->is_there[50] = fleet->is_there[100] = true; /* all vm-0 */
 	strcpy(fleet->list[100].name, "vm-0 (1050)"); /* taken already */
 	strcpy(fleet->list[150].name, "a\\b\"c");
-	fleet->is_there[150] = true;
+	strcpy(fleet->list[151].name, "(ended)");
+	fleet->is_there[150] = fleet->is_there[151] = true;
 	take_fleet(world, fleet);
 	text = text_of(world, metrics);
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0\"} 0");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050) (1100)\"} 0");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"a\\\\b\\\"c\"} 0");
+	need_line(text, "kvmtop_guest_vcpus{guest=\"(ended) (1151)\"} 0");
 	free(text);
-	/* The first ends: no label changes, and the next of the name has it one text later. */
+	/* The first ends: no label changes, and the next of the name has it later. */
 	fleet->list[0].has_ended = true;
 	strcpy(fleet->list[1].name, "vm-0");
 	fleet->is_there[1] = true;
@@ -458,7 +570,7 @@ static void guests_of_one_name(void **state)
 	assert_int_equal(count_of(text, "pid=\"1000\""), 1);
 	assert_int_equal(count_of(text, "pid=\"1001\""), 0);
 	free(text);
-	take_fleet(world, fleet);
+	wait_seconds(world, fleet, 90);
 	text = text_of(world, metrics);
 	need_line(text, "kvmtop_guest_info{guest=\"vm-0\"," WORDS ",pid=\"1001\","
 			"vmm=\"qemu\"} 1");
@@ -482,7 +594,7 @@ static long pid_of(const char *text, const char *line)
 	const char *guest = strstr(line, "{guest=");
 	char info[200];
 
-	if (!guest)
+	if (!guest || strncmp(guest, "{guest=\"(ended)\"", 16) == 0)
 		return 0;
 	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s," WORDS ",pid=\"",
 		 (int)strcspn(guest, ",}"), guest);
@@ -526,18 +638,19 @@ static void check_text(struct seen **all, const char *whole)
 	free(copy);
 }
 
-/* 200 guests of 50 names come and go at random. */
+/* 200 guests of 50 names come and go at random. Who asks less often gets the same. */
 static void counters_never_go_back(void **state)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
+	struct metrics *seldom = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	struct fleet *fleet = fleet_new(world);
 	struct seen *seen = NULL;
 	uint32_t random = 1;
 	size_t nr_ended = 0;
 
 	for (int round = 0; round < 120; round++) {
-		char *text;
+		char *text, *other;
 
 		for (size_t i = 0; i < NR_GUESTS; i++) {
 			random = random * 1664525 + 1013904223;
@@ -550,14 +663,21 @@ static void counters_never_go_back(void **state)
 				nr_ended += fleet->list[i].has_ended;
 			}
 		}
-		take_fleet(world, fleet);
+		wait_seconds(world, fleet, 10);
 		text = text_of(world, metrics);
 		check_text(&seen, text);
+		metrics_take(seldom, &world->facts, world->now_ns);
+		if (round % 17 == 0) {
+			other = text_of(world, seldom);
+			assert_string_equal(text, other);
+			free(other);
+		}
 		free(text);
 	}
 	check_text(&seen, "");
 	assert_true(nr_ended > 150);
 	free(fleet);
+	metrics_free(seldom);
 	metrics_free(metrics);
 }
 
@@ -652,7 +772,9 @@ UNIT(test_metrics)
 		TEST(events_and_statistics),
 		TEST(an_event_is_its_exits),
 		TEST(times_that_are_not_known),
-		TEST(a_guest_that_ended_is_there_once_more),
+		TEST(a_guest_that_ended_stays_for_a_while),
+		TEST(a_guest_that_came_and_went),
+		TEST(guests_that_no_scrape_sees),
 		TEST(guests_of_one_name),
 		TEST(counters_never_go_back),
 		TEST(waiting_never_goes_back),
