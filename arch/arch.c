@@ -12,6 +12,7 @@
 #include "arch/exit_kind.h"
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 
 static const struct split no_splits[] = {
@@ -401,9 +402,9 @@ void reason_write(const struct reason *reason, uint64_t value, char *buf, size_t
 	if (!reason)
 		snprintf(buf, size, "0x%" PRIx64, value);
 	else if (flags == FAILED_VMENTRY)
-		snprintf(buf, size, "%s FAILED_VMENTRY", reason->name);
+		name_put(buf, size, "%s FAILED_VMENTRY", reason->name);
 	else if (flags)
-		snprintf(buf, size, "%s 0x%" PRIx64, reason->name, flags);
+		name_put(buf, size, "%s 0x%" PRIx64, reason->name, flags);
 	else
-		snprintf(buf, size, "%s", reason->name);
+		name_put(buf, size, "%s", reason->name);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "core/monitor.h"
 
 #define COLLECT_TRIES 10 /* failures in a row, with the last of which a feed is switched off */
@@ -11,7 +12,7 @@
 void feed_say(struct feed *feed, const char *text)
 {
 	if (text[0])
-		snprintf(feed->notice, sizeof(feed->notice), "%s: %s",
+		text_put(feed->notice, sizeof(feed->notice), "%s: %s",
 			 feed->provider->name, text);
 	else
 		feed->notice[0] = '\0';

@@ -11,6 +11,7 @@
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "lib/array.h"
+#include "lib/text.h"
 #include "core/findings/rules.h"
 #include "core/guests/guests.h"
 #include "history/recorder.h"
@@ -47,7 +48,7 @@ static void note_end(const struct cause *cause, struct moment *moment)
 {
 	struct moment_notice *notice = moment_add_notice(moment);
 
-	snprintf(notice->text, sizeof(notice->text), "%s: no longer found: %s", cause->name,
+	text_put(notice->text, sizeof(notice->text), "%s: no longer found: %s", cause->name,
 		 cause->rule->finding);
 }
 
@@ -66,7 +67,7 @@ static void note_begin(struct causes *causes, const struct finding *finding,
 			 (int)guest->pid);
 	else
 		snprintf(cause->name, sizeof(cause->name), "all guests");
-	snprintf(notice->text, sizeof(notice->text), "%s: %s (%s): %s", cause->name,
+	text_put(notice->text, sizeof(notice->text), "%s: %s (%s): %s", cause->name,
 		 finding->rule->finding, severity_name(finding->severity), finding->evidence);
 }
 
@@ -353,7 +354,7 @@ void recorder_notice(struct recorder *recorder, char *text, size_t size)
 
 	recorder_losses(recorder, &losses);
 	if (losses.nr)
-		snprintf(text, size, "%" PRIu64 " sample%s not be stored: %s", losses.nr,
+		text_put(text, size, "%" PRIu64 " sample%s not be stored: %s", losses.nr,
 			 losses.nr == 1 ? " could" : "s could", losses.error.text);
 	else
 		snprintf(text, size, "%s", "");

@@ -18,6 +18,7 @@
 #include "lib/text.h"
 
 #define NAME_BYTES 256
+#define RAW_BYTES 65536 /* of a name in the file: templates of C++ have long ones */
 #define NOTES_MAX 65536 /* bytes of all notes of a file */
 #define SECTIONS_MAX 10000
 #define LOADS_MAX 64
@@ -37,7 +38,7 @@ struct load {
 static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol, const char *raw)
 {
 	char name[NAME_BYTES];
-	size_t len = strnlen(raw, NAME_BYTES);
+	size_t len = strnlen(raw, RAW_BYTES);
 	const char *version = memchr(raw, '@', len);
 
 	if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_value ||

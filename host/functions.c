@@ -204,7 +204,7 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 	read_kernel(functions);
 	if (functions->kernel)
 		name = kallsyms_function(functions->kernel, address);
-	snprintf(buf, size, "%s", name ? name : "[kernel]");
+	name_put(buf, size, "%s", name ? name : "[kernel]");
 }
 
 static bool has_release(const struct env *env, const char *release)
@@ -400,11 +400,11 @@ static void name_in_file(const struct file_key *key, const struct code_file *fil
 	const char *name = file ? code_symbols_find(&file->symbols, offset) : NULL;
 
 	if (name)
-		snprintf(buf, size, "%s", name);
+		name_put(buf, size, "%s", name);
 	else if (!key->inode) /* "[vdso]" */
 		snprintf(buf, size, "%s", key->base);
 	else
-		snprintf(buf, size, "%s+0x%" PRIx64, key->base, offset);
+		name_put(buf, size, "%s+0x%" PRIx64, key->base, offset);
 }
 
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,

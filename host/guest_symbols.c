@@ -6,6 +6,7 @@
 
 #include "host/guest_symbols.h"
 #include "lib/array.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 
 #define BASE_BELOW (UINT64_C(2) << 20) /* the image, at most */
@@ -275,7 +276,7 @@ bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t addres
 		return false;
 	if (nr == all && offset >= LAST_BYTES)
 		return false;
-	snprintf(buf, size, "%s", name + 1);
+	name_put(buf, size, "%s", name + 1);
 	*ret_offset = offset;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "host/kallsyms.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -185,7 +186,7 @@ bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, 
 
 	if (!symbol)
 		return false;
-	snprintf(buf, size, "%s+0x%" PRIx64 "%s%s", symbol->name, address - symbol->address,
+	name_put(buf, size, "%s+0x%" PRIx64 "%s%s", symbol->name, address - symbol->address,
 		 symbol->module ? " " : "", symbol->module ? symbol->module : "");
 	return true;
 }

@@ -3,10 +3,9 @@
  * error - puts the sentence into the caller's buffer.
  */
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "lib/error.h"
+#include "lib/utf8.h"
 
 int error_set(struct error *error, int err, const char *fmt, ...)
 {
@@ -15,7 +14,8 @@ int error_set(struct error *error, int err, const char *fmt, ...)
 	if (!error)
 		return err;
 	va_start(args, fmt);
-	vsnprintf(error->text, sizeof(error->text), fmt, args);
+	error->text[0] = '\0';
+	text_vadd(error->text, sizeof(error->text), fmt, args);
 	va_end(args);
 	return err;
 }
@@ -23,14 +23,12 @@ int error_set(struct error *error, int err, const char *fmt, ...)
 void error_add(struct error *error, const char *fmt, ...)
 {
 	va_list args;
-	size_t len;
 
 	if (!error)
 		return;
 	if (*error->text)
-		strncat(error->text, "; ", sizeof(error->text) - strlen(error->text) - 1);
-	len = strlen(error->text);
+		text_add(error->text, sizeof(error->text), "; ");
 	va_start(args, fmt);
-	vsnprintf(error->text + len, sizeof(error->text) - len, fmt, args);
+	text_vadd(error->text, sizeof(error->text), fmt, args);
 	va_end(args);
 }

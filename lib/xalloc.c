@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ends the program without memory, exit handlers or locks. */
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +29,22 @@ void out_of_memory(void)
 	_exit(EXIT_FAILURE);
 }
 
+char *xvasprintf(const char *fmt, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		out_of_memory();
+	return text;
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list args;
 	char *text;
-	int len;
 
 	va_start(args, fmt);
-	len = vasprintf(&text, fmt, args);
+	text = xvasprintf(fmt, args);
 	va_end(args);
-	if (len < 0)
-		out_of_memory();
 	return text;
 }

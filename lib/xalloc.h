@@ -8,6 +8,7 @@
 #ifndef KVMTOP_LIB_XALLOC_H
 #define KVMTOP_LIB_XALLOC_H
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ __attribute__((noreturn)) void out_of_memory(void);
 void out_of_memory_restores(void (*restore)(void));
 
 __attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
+__attribute__((format(printf, 1, 0))) char *xvasprintf(const char *fmt, va_list args);
 
 /* None of these returns NULL, not even for 0 bytes. */
 static inline void *xmalloc(size_t size)

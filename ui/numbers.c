@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "lib/text.h"
+#include "lib/xalloc.h"
 #include "ui/numbers.h"
 
 #define NUMBER_MAX 32 /* a uint64_t with commas and a unit fits */
@@ -273,14 +274,17 @@ int format_short(char *buf, size_t size, const struct cell *cell, int width)
 
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped)
 {
-	char ended[96];
+	char *ended;
+	int len;
 
 	switch (cell->type) {
 	case CELL_TEXT:
 		if (!cell->has_ended)
 			return format_text(buf, size, cell->text, width);
-		snprintf(ended, sizeof(ended), "%s (ended)", cell->text);
-		return format_text(buf, size, ended, width);
+		ended = xasprintf("%s (ended)", cell->text);
+		len = format_text(buf, size, ended, width);
+		free(ended);
+		return len;
 	case CELL_COUNT:
 		return format_count(buf, size, cell->count, width, grouped);
 	case CELL_PERCENT:

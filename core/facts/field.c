@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "core/facts/field.h"
 
@@ -90,11 +91,11 @@ const char *wait_part_name(enum wait_part part)
 void wait_name_culprit(char *buf, size_t size, const struct field *field)
 {
 	if (!field->alias || field->part == WAIT_OWN || strcmp(field->alias, field->label) == 0)
-		snprintf(buf, size, "%s", field->label);
+		text_put(buf, size, "%s", field->label);
 	else if (field->part == WAIT_GUEST)
-		snprintf(buf, size, "%s %s", field->alias, field->label);
+		text_put(buf, size, "%s %s", field->alias, field->label);
 	else
-		snprintf(buf, size, "%s of %s", field->label, field->alias);
+		text_put(buf, size, "%s of %s", field->label, field->alias);
 }
 
 /* Waiting and polling are no parts of their own. */

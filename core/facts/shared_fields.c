@@ -4,14 +4,14 @@
  * CPUs, of vCPUs' threads, and of the other threads of a VMM.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/number.h"
+#include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
-
-#define NAME_SIZE 192
 
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
@@ -101,29 +101,33 @@ uint32_t exit_fields_reason(const struct exit_fields *fields, enum exit_kind kin
 			    const char *reason, const char *alias, bool is_idle)
 {
 	const struct field *parent = fields_get(fields->fields, fields->parents[kind]);
-	char name[NAME_SIZE], other[NAME_SIZE];
+	char *name = xasprintf("%s(%s)", parent->name, reason);
+	char *other = alias ? xasprintf("%s(%s)", parent->listed, alias) : NULL;
+	uint32_t id = add_field(fields, &(struct field){ .name = name, .label = reason,
+							 .alias = other,
+							 .parent = fields->parents[kind],
+							 .use = USE_EXIT,
+							 .exit_rank = (uint8_t)(kind + 1),
+							 .is_idle = is_idle });
 
-	snprintf(name, sizeof(name), "%s(%s)", parent->name, reason);
-	snprintf(other, sizeof(other), "%s(%s)", parent->listed, alias ? alias : "");
-	return add_field(fields,
-			 &(struct field){ .name = name, .label = reason,
-					  .alias = alias ? other : NULL,
-					  .parent = fields->parents[kind], .use = USE_EXIT,
-					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle });
+	free(name);
+	free(other);
+	return id;
 }
 
 uint32_t exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
 			      const char *reason, uint32_t reason_field, const char *label)
 {
 	const struct argument *argument = argument_of(kind);
-	char name[NAME_SIZE];
+	char *name = xasprintf("%s(%s %s)", argument->name, reason ? reason : argument->what,
+			       label);
+	uint32_t id = add_field(fields, &(struct field){ .name = name, .label = label,
+							 .parent = fields->parents[kind],
+							 .use = USE_ARGUMENT,
+							 .reason = reason_field });
 
-	snprintf(name, sizeof(name), "%s(%s %s)", argument->name,
-		 reason ? reason : argument->what, label);
-	return add_field(fields,
-			 &(struct field){ .name = name, .label = label,
-					  .parent = fields->parents[kind], .use = USE_ARGUMENT,
-					  .reason = reason_field });
+	free(name);
+	return id;
 }
 
 const char *exit_fields_failure(uint64_t code)
@@ -143,17 +147,20 @@ uint32_t exit_fields_exit_part(struct exit_fields *fields, enum exit_kind kind,
 {
 	const char *label = fields_get(fields->fields, reason_field)->label;
 	uint32_t *parent = &fields->exit_parts[kind][part];
-	char of[64], name[NAME_SIZE];
+	char of[64], *name;
+	uint32_t id;
 
 	snprintf(of, sizeof(of), "%s_%s", exit_kind_name(kind), exit_part_name(part));
 	if (*parent == FIELD_NONE)
 		*parent = add_field(fields, &(struct field){ .name = of, .parent = FIELD_NONE,
 							     .use = USE_EXIT_PART, .part = part,
 							     .reason = fields->parents[kind] });
-	snprintf(name, sizeof(name), "%s(%s)", of, label);
-	return add_field(fields, &(struct field){ .name = name, .label = label,
-						  .parent = *parent, .use = USE_EXIT_PART,
-						  .part = part, .reason = reason_field });
+	name = xasprintf("%s(%s)", of, label);
+	id = add_field(fields, &(struct field){ .name = name, .label = label, .parent = *parent,
+						.use = USE_EXIT_PART, .part = part,
+						.reason = reason_field });
+	free(name);
+	return id;
 }
 
 /* Takes a part of what is left. */
@@ -254,25 +261,27 @@ void host_fields_add_memory(struct host_fields *fields, enum host_part part)
 uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name)
 {
 	const struct field *of = fields_get(dictionary, parent);
-	char full[64];
+	char *full = xasprintf("%s(%s)", of->name, name);
+	uint32_t id = fields_add(dictionary,
+				 &(struct field){ .name = full, .label = name, .parent = parent,
+						  .source = of->source, .kind = of->kind,
+						  .use = USE_HOST, .part = of->part });
 
-	snprintf(full, sizeof(full), "%s(%s)", of->name, name);
-	return fields_add(dictionary,
-			  &(struct field){ .name = full, .label = name, .parent = parent,
-					   .source = of->source, .kind = of->kind, .use = USE_HOST,
-					   .part = of->part });
+	free(full);
+	return id;
 }
 
 uint32_t host_fields_quota(const struct host_fields *fields, const char *quota)
 {
 	uint32_t parent = fields->parts[HOST_THROTTLED];
-	char full[HOST_QUOTA_SIZE + 32];
+	char *full = xasprintf("%s(%s)", parts[HOST_THROTTLED].name, quota);
+	uint32_t id = fields_add(fields->fields,
+				 &(struct field){ .name = full, .label = quota, .parent = parent,
+						  .source = fields->source, .kind = FIELD_COUNTER,
+						  .use = USE_HOST, .part = HOST_QUOTA });
 
-	snprintf(full, sizeof(full), "%s(%s)", parts[HOST_THROTTLED].name, quota);
-	return fields_add(fields->fields,
-			  &(struct field){ .name = full, .label = quota, .parent = parent,
-					   .source = fields->source, .kind = FIELD_COUNTER,
-					   .use = USE_HOST, .part = HOST_QUOTA });
+	free(full);
+	return id;
 }
 
 uint32_t host_fields_thread(const struct host_fields *fields, const char *name)

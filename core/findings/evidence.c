@@ -6,22 +6,13 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "core/facts/shared_fields.h"
 #include "core/guests/guests.h"
 #include "core/findings/findings.h"
 #include "core/findings/measure.h"
 
 #define CULPRITS_MAX 4 /* how many the evidence names */
-
-static void add_to(char *text, size_t size, const char *format, va_list args)
-	__attribute__((format(printf, 3, 0)));
-
-static void add_to(char *text, size_t size, const char *format, va_list args)
-{
-	size_t len = strlen(text);
-
-	vsnprintf(text + len, size - len, format, args);
-}
 
 static void add_words(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -31,7 +22,7 @@ static void add_words(struct finding *finding, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	add_to(finding->evidence, sizeof(finding->evidence), format, args);
+	text_vadd(finding->evidence, sizeof(finding->evidence), format, args);
 	va_end(args);
 }
 
@@ -43,7 +34,7 @@ static void add_remedy(struct finding *finding, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	add_to(finding->remedy, sizeof(finding->remedy), format, args);
+	text_vadd(finding->remedy, sizeof(finding->remedy), format, args);
 	va_end(args);
 }
 

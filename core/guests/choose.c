@@ -9,6 +9,7 @@
 
 #include "lib/file.h"
 #include "lib/process.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/guests/list.h"
@@ -100,7 +101,7 @@ static int not_found(const struct guests *guests, const char *name, struct error
 
 void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name)
 {
-	snprintf(ret_name, size, "%d %.50s", (int)pid, name);
+	name_put(ret_name, size, "%d %s", (int)pid, name);
 }
 
 const char *guest_shared_name(const struct guest *guest)

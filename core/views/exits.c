@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/argument.h"
+#include "lib/text.h"
 #include "core/views/fill.h"
 #include "core/views/view.h"
 
@@ -177,9 +178,9 @@ static void name_row(char *name, const struct field *field)
 	size_t len = inner ? strlen(inner + 1) : 0;
 
 	if (field->use == USE_EXIT || !len)
-		snprintf(name, NAME_SIZE, "%s", field->label);
+		name_put(name, NAME_SIZE, "%s", field->label);
 	else
-		snprintf(name, NAME_SIZE, "%.*s", (int)len - 1, inner + 1);
+		name_put(name, NAME_SIZE, "%.*s", (int)len - 1, inner + 1);
 }
 
 static bool is_shown(const struct query *query, const struct group *group)

@@ -15,6 +15,7 @@
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/process.h"
+#include "lib/text.h"
 #include "providers/account/account.h"
 #include "providers/exits/stacks.h"
 
@@ -347,7 +348,7 @@ bool guest_functions_name(const struct guest_functions *functions, uint32_t gues
 		return kallsyms_name(source->file, address, buf, size);
 	name = source && source->file ? kallsyms_function(source->file, address) : NULL;
 	if (name)
-		snprintf(buf, size, "%s", name);
+		name_put(buf, size, "%s", name);
 	if (!source || source->file || !source->is_valid)
 		return name;
 	if (!guest_symbols_function(source->symbols, address, buf, size, &offset))

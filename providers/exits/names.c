@@ -8,6 +8,7 @@
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "providers/exits/program.h"
@@ -139,7 +140,7 @@ static const struct reason *write_code(char *buf, size_t size, const struct exit
 		reason_write(reason, code->code, buf, size);
 	}
 	if (code->is_nested)
-		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
+		name_add(buf, size, "%s", EXIT_FIELDS_L2);
 	return reason;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "arch/event_format.h"
 #include "lib/xalloc.h"
 #include "providers/providers.h"
@@ -79,7 +80,7 @@ static void event_add(struct tracepoint_events *events, const char *system, cons
 	uint32_t field;
 
 	if (fields_find(events->args.fields, event) != FIELD_NONE) {
-		snprintf(name, sizeof(name), "%s:%s", system, event);
+		name_put(name, sizeof(name), "%s:%s", system, event);
 		spec.name = name;
 	}
 	field = fields_add(events->args.fields, &spec);
@@ -113,8 +114,8 @@ static void reason_add(struct tracepoint_events *events, const struct split *spl
 	struct counter counter = { .tracepoint_id = id, .split = split };
 	uint32_t field;
 
-	snprintf(name, sizeof(name), "%s(%s)", event, reason->name);
-	snprintf(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
+	name_put(name, sizeof(name), "%s(%s)", event, reason->name);
+	name_put(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
 	split_filter(split, reason, filter, sizeof(filter));
 	field = fields_add(events->args.fields, &spec);
 	counter.system = xstrdup(split->system);
@@ -130,7 +131,7 @@ static uint32_t split_field(const struct tracepoint_events *events, const struct
 	char name[256];
 	uint32_t field;
 
-	snprintf(name, sizeof(name), "%s:%s", split->system, split->event);
+	name_put(name, sizeof(name), "%s:%s", split->system, split->event);
 	field = fields_find(events->args.fields, name);
 	return field != FIELD_NONE ? field : fields_find(events->args.fields, split->event);
 }

@@ -108,7 +108,7 @@ static void name_of_kernel(struct recorded_code *code, const struct trace_event 
 	bool is_image;
 
 	if (name) {
-		snprintf(buf, size, "%s", name);
+		name_put(buf, size, "%s", name);
 		return;
 	}
 	if (!trace_locate(code->trace, event, address, true, &place)) {

@@ -6,6 +6,7 @@
 
 #include "lib/hash.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "host/guest_name.h"
 #include "trace/exits/guests.h"
 
@@ -109,7 +110,7 @@ static void name_unknown(const struct trace *trace, struct recorded_guest *guest
 		nr++;
 	if (trace_file(trace, nr - 1)->main != 0)
 		first = path_base(trace_file(trace, guest->file)->path);
-	snprintf(guest->name, NAME_SIZE, guest->key.nth ? "%.50s (%u)" : "%.50s", first,
+	name_put(guest->name, NAME_SIZE, guest->key.nth ? "%s (%u)" : "%s", first,
 		 guest->key.nth + 1);
 }
 
@@ -350,10 +351,9 @@ void recorded_guest_name(const struct trace *trace, const struct recorded_guest 
 
 	snprintf(pid, sizeof(pid), " %d", (int)guest->pid);
 	if (!guest->is_known)
-		snprintf(buf, size, guest->key.nth ? "%.80s (%u)" : "%.80s", file,
-			 guest->key.nth + 1);
+		name_put(buf, size, guest->key.nth ? "%s (%u)" : "%s", file, guest->key.nth + 1);
 	else if (guest->pid < 0 || strstr(guest->name, pid))
-		snprintf(buf, size, "%.95s", guest->name);
+		name_put(buf, size, "%s", guest->name);
 	else
-		snprintf(buf, size, "%.80s (%d)", guest->name, (int)guest->pid);
+		name_put(buf, size, "%s (%d)", guest->name, (int)guest->pid);
 }

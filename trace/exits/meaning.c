@@ -8,6 +8,7 @@
 
 #include "arch/argument.h"
 #include "lib/array.h"
+#include "lib/text.h"
 #include "core/facts/shared_fields.h"
 #include "trace/exits/meaning.h"
 
@@ -481,5 +482,5 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 	else
 		reason_write(reason, key->a, buf + used, size - used);
 	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_L2)
-		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
+		name_add(buf, size, "%s", EXIT_FIELDS_L2);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/number.h"
+#include "lib/text.h"
 #include "core/facts/shared_fields.h"
 #include "trace/exits/recording.h"
 
@@ -109,7 +110,7 @@ static uint32_t child_field(const struct maker *maker, uint32_t parent, struct e
 
 	if (!count->child) {
 		count_name(meanings, count, label, sizeof(label));
-		snprintf(name, sizeof(name), "%.80s(%s)",
+		name_put(name, sizeof(name), "%s(%s)",
 			 fields_get(maker->fields.fields, parent)->name, label);
 		count->child = fields_add(maker->fields.fields, &field) + 1;
 	}
@@ -423,7 +424,7 @@ static uint32_t argument_field(const struct maker *maker, struct exit_count *cou
 		return count->field - 1;
 	has_reason = count_exit_name(meanings, count, reason, sizeof(reason));
 	if (has_reason) {
-		snprintf(name, sizeof(name), "vmexit(%s)", reason);
+		name_put(name, sizeof(name), "vmexit(%s)", reason);
 		field = fields_find(maker->fields.fields, name);
 	}
 	count_name(meanings, count, label, sizeof(label));

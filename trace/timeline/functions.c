@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "trace/timeline/timeline.h"
 
 #define DEPTH_MAX 10000	    /* nested calls; deeper calls are left out */
@@ -355,7 +356,7 @@ static void take_name(struct functions *functions, struct json_object *event)
 	if (!json_object_object_get_ex(event, "args", &args))
 		return;
 	name = text_member(args, "name");
-	snprintf(what[0] == 'p' ? thread->process->name : thread->name, NAME_SIZE, "%s", name);
+	text_put(what[0] == 'p' ? thread->process->name : thread->name, NAME_SIZE, "%s", name);
 }
 
 static int take_call(struct functions *functions, struct json_object *event, char kind)

@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "trace/timeline/timeline.h"
 
 #define FIELDS_MAX 48
@@ -104,9 +105,7 @@ static bool is_end_of_event(const struct perf_line_fields *fields, size_t i)
 
 static void add_name(struct perf_line *line, const char *text, const char *between)
 {
-	size_t len = strlen(line->name);
-
-	snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? between : "", text);
+	name_add(line->name, sizeof(line->name), "%s%s", line->name[0] ? between : "", text);
 }
 
 static void add_unit(struct perf_line *line, const char *unit)

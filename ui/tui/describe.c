@@ -27,8 +27,7 @@ static void choose_notice(struct tui *tui)
 		trouble = error.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
-	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%.*s",
-		 (int)sizeof(tui->screen.trouble) - 1, trouble ? trouble : "");
+	text_put(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
 	if (!trouble && tui->config.writer)
 		recorder_notice(tui->config.writer, tui->screen.trouble,
 				sizeof(tui->screen.trouble));
@@ -68,33 +67,27 @@ static void describe_path(struct tui *tui)
 	const char *sign = tui->screen.is_utf8 ? "›" : ">";
 	char *crumbs = tui->screen.crumbs, text[32];
 	size_t size = sizeof(tui->screen.crumbs);
-	int len;
 
 	crumbs[0] = '\0';
 	if (!query->has_vcpu && !query->has_reason && !query->has_cpu && !query->has_function &&
 	    query->type != &view_long_exits)
 		return;
-	len = snprintf(crumbs, size, "%s",
-		       query->guest == GUEST_ALL ? "all guests" : tui->guest.name);
+	text_put(crumbs, size, "%s", query->guest == GUEST_ALL ? "all guests" : tui->guest.name);
 	if (query->has_cpu)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s CPU %u", sign,
-				query->cpu);
+		text_add(crumbs, size, " %s CPU %u", sign, query->cpu);
 	if (query->has_vcpu)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
-				(int)query->vcpu);
+		text_add(crumbs, size, " %s vCPU %d", sign, (int)query->vcpu);
 	if (query->has_reason)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
-				fields_get(fields, query->reason)->label);
-	if (query->has_argument && len < (int)size)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
-				fields_get(fields, query->argument)->label);
-	if (query->has_function && len < (int)size)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
-				stacks_function_at(stacks, query->function)->name);
-	if (query->type != &view_long_exits || len >= (int)size)
+		text_add(crumbs, size, " %s %s", sign, fields_get(fields, query->reason)->label);
+	if (query->has_argument)
+		text_add(crumbs, size, " %s %s", sign, fields_get(fields, query->argument)->label);
+	if (query->has_function)
+		text_add(crumbs, size, " %s %s", sign,
+			 stacks_function_at(stacks, query->function)->name);
+	if (query->type != &view_long_exits)
 		return;
 	format_duration(text, sizeof(text), query->longer_ns);
-	snprintf(crumbs + len, size - (size_t)len, " %s longer than %s", sign, text);
+	text_add(crumbs, size, " %s longer than %s", sign, text);
 }
 
 void tui_describe(struct tui *tui)
@@ -125,7 +118,7 @@ static void describe_finding(struct tui *tui, const struct finding *finding, siz
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), ", and %zu more", nr - 1);
-	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press %c",
+	text_put(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press %c",
 		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
 		 finding->rule->finding, severity_name(finding->severity), more,
 		 view_why.key);

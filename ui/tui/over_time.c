@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "core/facts/facts.h"
 #include "history/past.h"
 #include "history/recorder.h"
@@ -58,19 +59,18 @@ static void describe(struct tui *tui, const struct key *subject)
 	const struct field *field = fields_get(tui->facts.fields, subject->field);
 	char *title = tui->screen.series_title;
 	size_t size = sizeof(tui->screen.series_title);
-	int len;
 
 	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE)
-		len = snprintf(title, size, "%s %s",
-			       fields_get(tui->facts.fields, field->reason)->label, field->label);
+		text_put(title, size, "%s %s", fields_get(tui->facts.fields, field->reason)->label,
+			 field->label);
 	else if (field->use == USE_EXIT && field->parent == FIELD_NONE)
-		len = snprintf(title, size, "all exits");
+		text_put(title, size, "all exits");
 	else
-		len = snprintf(title, size, "%s", field->label);
-	if (guest && len < (int)size)
-		len += snprintf(title + len, size - (size_t)len, " of %s", guest->name);
-	if (subject->vcpu >= 0 && len < (int)size)
-		snprintf(title + len, size - (size_t)len, " vCPU %d", (int)subject->vcpu);
+		text_put(title, size, "%s", field->label);
+	if (guest)
+		text_add(title, size, " of %s", guest->name);
+	if (subject->vcpu >= 0)
+		text_add(title, size, " vCPU %d", (int)subject->vcpu);
 }
 
 void tui_toggle_heat(struct tui *tui)

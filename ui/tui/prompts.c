@@ -234,6 +234,5 @@ void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 	if (tui->prompt_fn(tui, text, &error) == 0)
 		tui_close_prompt(tui);
 	else
-		snprintf(prompt->error, sizeof(prompt->error), "%.*s",
-			 (int)sizeof(prompt->error) - 1, error.text);
+		text_put(prompt->error, sizeof(prompt->error), "%s", error.text);
 }

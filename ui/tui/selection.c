@@ -180,11 +180,10 @@ static struct query query_of_row(const struct tui *tui, const struct view_type *
 static void describe_detail(struct tui *tui, const struct query *query, char *title, size_t size)
 {
 	const struct guest *guest = guests_find(tui->facts.guests, query->guest);
-	int len = snprintf(title, size, "%s of %s", query->type->title,
-			   guest ? guest->name : "all guests");
 
-	if (query->has_vcpu && len < (int)size)
-		snprintf(title + len, size - (size_t)len, " vCPU %d", (int)query->vcpu);
+	text_put(title, size, "%s of %s", query->type->title, guest ? guest->name : "all guests");
+	if (query->has_vcpu)
+		text_add(title, size, " vCPU %d", (int)query->vcpu);
 }
 
 /* A table without rows is left out. */

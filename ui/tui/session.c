@@ -16,7 +16,7 @@
 
 void tui_say(struct tui *tui, const char *text)
 {
-	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
+	text_put(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
 	tui->said_ns = clock_now_ns();
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "core/guests/guests.h"
 #include "ui/tui/session.h"
 
@@ -295,7 +296,7 @@ static void say_nothing_below(struct tui *tui, const struct view_row *row)
 
 	if (!row->is_rest && row->field != FIELD_NONE)
 		name = fields_get(tui->facts.fields, row->field)->name;
-	snprintf(text, sizeof(text), "Nothing is known below %s", name);
+	text_put(text, sizeof(text), "Nothing is known below %s", name);
 	tui_say(tui, text);
 }
 

@@ -269,18 +269,75 @@ static void text_is_cleaned(void **state)
 	check_clean("\xc0\xaf\xed\xa0\x80", "?????");	   /* overlong, surrogate */
 	check_clean("\xf4\x90\x80\x80", "????");	   /* beyond U+10FFFF */
 
-	/* 63 bytes, at a character. */
-	check_clean("1234567890123456789012345678901234567890123456789012345678901234567",
+	/* 63 bytes, at a character, and names stay two. */
+	check_clean("123456789012345678901234567890123456789012345678901234567890123",
 		    "123456789012345678901234567890123456789012345678901234567890123");
-	check_clean("12345678901234567890123456789012345678901234567890123456789012ü",
-		    "12345678901234567890123456789012345678901234567890123456789012");
-	check_clean("1234567890123456789012345678901234567890123456789012345678901 xy",
-		    "1234567890123456789012345678901234567890123456789012345678901 x");
-	assert_true(utf8_clean("123456 89", 9, buf, sizeof(buf)));
-	assert_string_equal(buf, "123456");
+	check_clean("1234567890123456789012345678901234567890123456789012345678901234567",
+		    "1234567890123456789012345678901234567890123456789012…1a7aafb6");
+	check_clean("123456789012345678901234567890123456789012345678901üüüüüüüüü",
+		    "123456789012345678901234567890123456789012345678901…610c8005");
+	check_clean("123456789012345678901234567890123456789012345678901üüüüüüüüÜ",
+		    "123456789012345678901234567890123456789012345678901…610c9be5");
+	assert_true(utf8_clean("12345678", 8, buf, sizeof(buf)));
+	assert_string_equal(buf, "1234…");
+	assert_true(utf8_clean("123ü6789", 9, buf, sizeof(buf)));
+	assert_string_equal(buf, "123…");
 	assert_false(utf8_clean("x", 1, buf, 1));
 	assert_true(utf8_clean(same, strlen(same), same, sizeof(same)));
 	assert_string_equal(same, "\xc3\xbc?");
+}
+
+/* At each length of the memory: whole characters, and a mark if there is room for it. */
+static void long_texts_end_at_a_character(void **state)
+{
+	static const char whole[] = "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüü";
+
+	(void)state;
+	for (size_t size = 1; size < sizeof(whole) + 8; size++) {
+		char text[80], name[80], other[80], added[80] = "";
+		uint32_t code;
+
+		text_put(text, size, "%s", whole);
+		name_put(name, size, "%s", whole);
+		name_put(other, size, "%sa", whole);
+		for (size_t i = 0; i + 2 < sizeof(whole); i += 2)
+			text_add(added, size, "%.2s", whole + i);
+		assert_true(strlen(text) < size && strlen(name) < size && strlen(other) < size);
+		for (size_t n, i = 0; text[i]; i += n) {
+			n = utf8_decode(text + i, strlen(text + i), &code);
+			assert_true(n && (code == 0xfc || (code == 0x2026 && !text[i + n])));
+		}
+		if (size >= sizeof(whole)) {
+			assert_string_equal(text, whole);
+			assert_string_equal(name, whole);
+			assert_string_equal(added, whole);
+			continue;
+		}
+		if (size < 4)
+			continue;
+		assert_string_equal(text + strlen(text) - 3, "…");
+		assert_string_equal(added + strlen(added) - 3, "…");
+		if (size >= 12)
+			assert_string_not_equal(name, other);
+		/* Nothing comes after the mark, nor is it cut. */
+		text_add(text, size, "b");
+		assert_string_equal(text + strlen(text) - 3, "…");
+	}
+}
+
+static void digits_of_a_name_are_of_all_its_parts(void **state)
+{
+	char one[24] = "kvm", two[24] = "kvm";
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		name_add(one, sizeof(one), " part %d", i);
+		name_add(two, sizeof(two), " part %d", i ? i : 4);
+		assert_true(strlen(one) < sizeof(one));
+	}
+	assert_memory_equal(one, "kvm part 0 ", 11);
+	assert_non_null(strstr(one, "…"));
+	assert_string_not_equal(one + 12, two + 12);
 }
 
 /* Characters that are not seen: with them two names look alike. */
@@ -329,6 +386,8 @@ UNIT(test_base)
 		cmocka_unit_test(files_are_replaced_when_complete),
 		cmocka_unit_test(characters_are_decoded),
 		cmocka_unit_test(text_is_cleaned),
+		cmocka_unit_test(long_texts_end_at_a_character),
+		cmocka_unit_test(digits_of_a_name_are_of_all_its_parts),
 		cmocka_unit_test(invisible_characters_are_replaced),
 		cmocka_unit_test(hashes),
 	};

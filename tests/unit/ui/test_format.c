@@ -373,6 +373,19 @@ static void small_buffers_hold_whole_characters(void **state)
 	assert_string_equal(buf, "日");
 }
 
+/* A name of any length: what is said of it is not lost. */
+static void what_has_ended_is_said_of_long_names(void **state)
+{
+	struct cell cell = cell_text("1234567890123456789012345678901234567890123456789012345678"
+				     "1234567890123456789012345678901234567890123456789012345678");
+	char buf[256];
+
+	(void)state;
+	cell.has_ended = true;
+	format_cell(buf, sizeof(buf), &cell, 200, false);
+	assert_string_equal(buf + 116, " (ended)");
+}
+
 UNIT(test_format)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +410,7 @@ UNIT(test_format)
 		cmocka_unit_test(what_cannot_be_printed_counts_as_one),
 		cmocka_unit_test(small_buffers_are_not_overrun),
 		cmocka_unit_test(small_buffers_hold_whole_characters),
+		cmocka_unit_test(what_has_ended_is_said_of_long_names),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

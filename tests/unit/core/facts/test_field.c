@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "core/facts/field.h"
+#include "core/facts/shared_fields.h"
 #include "tests/unit/unit.h"
 
 static uint32_t add(struct fields *fields, const char *name, uint32_t parent, const char *alias)
@@ -286,6 +287,35 @@ static void sets_are_copied_over_what_was_there(void **state)
 	field_set_release(&to);
 }
 
+#define LONG_50 "12345678901234567890123456789012345678901234567890"
+#define LONG_200 LONG_50 LONG_50 LONG_50 LONG_50
+
+/* Names that differ at their end are two fields, however long they are. */
+static void long_names_stay_two(void **state)
+{
+	static const struct exit_events events;
+	struct fields *fields = fields_new();
+	struct exit_fields exits;
+	struct host_fields host;
+	uint32_t a, b;
+
+	(void)state;
+	exit_fields_add(fields, 0, &events, 0, &exits);
+	host_fields_add(fields, 1, &host);
+	a = exit_fields_reason(&exits, EXITS_VMEXIT, LONG_200 "a", LONG_200 "A", false);
+	b = exit_fields_reason(&exits, EXITS_VMEXIT, LONG_200 "b", LONG_200 "B", false);
+	assert_int_not_equal(a, b);
+	assert_string_equal(fields_get(fields, b)->name, "vmexit(" LONG_200 "b)");
+	assert_int_not_equal(exit_fields_exit_part(&exits, EXITS_VMEXIT, a, EXIT_BLOCKED),
+			     exit_fields_exit_part(&exits, EXITS_VMEXIT, b, EXIT_BLOCKED));
+	assert_int_not_equal(exit_fields_argument(&exits, EXITS_FIRST_ARGUMENT, LONG_200, a, "1"),
+			     exit_fields_argument(&exits, EXITS_FIRST_ARGUMENT, LONG_200, b, "2"));
+	host.parts[HOST_THREAD] = host_fields_add_part(fields, 1, HOST_THREAD);
+	assert_int_not_equal(host_fields_thread(&host, LONG_50 LONG_50 "a"),
+			     host_fields_thread(&host, LONG_50 LONG_50 "b"));
+	fields_free(fields);
+}
+
 UNIT(test_field)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +324,7 @@ UNIT(test_field)
 		cmocka_unit_test(same_name_same_number),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(all_of_the_spec_is_kept),
+		cmocka_unit_test(long_names_stay_two),
 		cmocka_unit_test(an_abandoned_field_is_the_next_providers),
 		cmocka_unit_test(labels),
 		cmocka_unit_test(brackets_without_a_parent_are_part_of_the_name),

@@ -518,6 +518,35 @@ static void the_worst_vcpu_and_how_many(void **state)
 			    "CPU 3; 2 of 2 vCPUs");
 }
 
+#define NAME_100 "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü"
+
+/* At a character, with a mark. */
+static void long_evidence_is_cut(void **state)
+{
+	struct world *world = *state;
+	struct field field = { .name = "waits(process 1 x)", .label = NAME_100 NAME_100,
+			       .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS };
+	const char *evidence;
+	uint32_t code, one = fields_add(world->fields, &field), two;
+
+	field.name = "waits(process 2 x)";
+	two = fields_add(world->fields, &field);
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, HOST_ON }, 3);
+	exits(world, 1, 0, WAITS, 50, SECOND / 100);
+	exits(world, 1, 0, one, 30, SECOND / 100);
+	exits(world, 1, 0, two, 20, SECOND / 100);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	evidence = cell_of(world, "evidence");
+	assert_string_equal(evidence + strlen(evidence) - 5, "ü…");
+	for (size_t n, i = 0; evidence[i]; i += n) {
+		n = utf8_decode(evidence + i, strlen(evidence + i), &code);
+		assert_true(n);
+	}
+}
+
 static void who_had_the_cpu(void **state)
 {
 	struct world *world = *state;
@@ -1339,6 +1368,7 @@ UNIT(test_findings)
 		TEST(sources_have_intervals_of_their_own),
 		TEST(who_had_the_cpu),
 		TEST(who_had_the_cpu_is_not_known),
+		TEST(long_evidence_is_cut),
 		TEST(an_ended_vcpu_is_none_of_them),
 		TEST(many_guests_that_wait),
 		TEST(many_culprits),

@@ -93,6 +93,27 @@ static void an_exit_that_does_not_end(void **state)
 			    "- 3 6010000000ns 10000000ns\n");
 }
 
+#define LONG_NAME "123456789 123456789 123456789 123456789 123456789 123456789 123456789 123456789"
+
+/* Rows are found again by their names. */
+static void rows_with_long_names_stay_two(void **state)
+{
+	static const struct field more[] = {
+		EXIT_OF(VMEXIT, "vmexit(" LONG_NAME " 123456789 123456789 a)", 1),
+		EXIT_OF(VMEXIT, "vmexit(" LONG_NAME " 123456789 123456789 b)", 1),
+	};
+	struct world *world = *state;
+
+	count(world, 1, 0, VMEXIT, 3, 1000);
+	count(world, 1, 0, fields_add(world->fields, &more[0]), 2, 1000);
+	count(world, 1, 0, fields_add(world->fields, &more[1]), 1, 1000);
+	take(world);
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_REASON;
+	assert_string_equal(picture(world, "reason total"),
+			    LONG_NAME " 1234…c5f511c0 2\n" LONG_NAME " 1234…c5f51239 1\n- 3\n");
+}
+
 /* A history has events of the whole host, and exits by guest. */
 static void a_filter_without_events_by_guest_counts_exits(void **state)
 {
@@ -699,6 +720,7 @@ UNIT(test_view_timed)
 		TEST(guests_with_the_time_of_their_vcpus),
 		TEST(an_exit_that_does_not_end),
 		TEST(no_share_is_above_100_percent),
+		TEST(rows_with_long_names_stay_two),
 		TEST(a_filter_without_events_by_guest_counts_exits),
 		TEST(polls_are_a_cost),
 		TEST(polls_rank_among_exits),
