@@ -3,10 +3,10 @@
  * metrics - a renderer: facts become text for Prometheus.
  *
  * It writes totals since counting began. A guest's series begin with the guest and never go back;
- * when the guest has ended, they stay for METRICS_STAY_NS. A guest that lived less than
- * METRICS_BRIEF_NS has none from its end on: the guest "(ended)" has its counts, which grow by a
- * guest that no reader may have seen. What a text has depends on the samples alone, so that all
- * readers get the same.
+ * when the guest has ended, they stay for METRICS_STAY_NS, or go on with the next one of its name.
+ * A guest that lived less than METRICS_BRIEF_NS has none from its end on: the guest "(ended)" has
+ * its counts, which grow by a guest that no reader may have seen. What a text has depends on the
+ * samples alone, so that all readers get the same.
  */
 #ifndef KVMTOP_UI_METRICS_METRICS_H
 #define KVMTOP_UI_METRICS_METRICS_H
@@ -99,12 +99,27 @@ size_t metrics_dropped(const struct metrics *metrics);
  * guests have the same at a time.
  *
  * A label is the guest's name or, if a guest that runs has this label already, the name and the
- * pid: "web (4711)". It never changes. The next guest of a name has it METRICS_STAY_NS after the
- * end of the one before: sooner its series would look as a part of the other's.
+ * pid: "web (4711)". It never changes. The next guest of a name goes on with the series of the one
+ * before, if these are still there. If that one was brief, so that its counts are elsewhere, the
+ * next one has no series for METRICS_STAY_NS: they would look as if they went on.
  */
 
 #define METRICS_BRIEF_NS UINT64_C(60000000000) /* readers are expected to read as often */
 #define METRICS_STAY_NS	 UINT64_C(90000000000) /* long enough for one that is late */
+
+/* Counters of guests that ended, by field, and by vCPU or -1. Zero-initialised is empty. */
+struct kept_sums {
+	struct kept_sum {
+		struct key key;
+		uint64_t total;
+		struct timing_sum timing;
+	} *list;
+	size_t nr, room;
+	struct key_index index;
+};
+
+/* NULL: there is none. */
+const struct kept_sum *kept_find(const struct kept_sums *sums, int32_t vcpu, uint32_t field);
 
 /* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {
@@ -124,6 +139,7 @@ struct named_guest {
 	bool has_keys; /* stats have counts of it */
 	struct vcpu_shown *shown; /* in the order in which the vCPUs came */
 	size_t nr_shown, room;
+	struct kept_sums carried; /* of guests that had the label before */
 	UT_hash_handle hh;
 };
 
@@ -133,23 +149,12 @@ uint64_t vcpu_never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns
 /* at: its probable index. The vCPU's number is none: it may be of any size. */
 struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_t at);
 
-/* A field of the brief guests that ended. Zero-initialised sums are empty. */
-struct ended_sums {
-	struct ended_sum {
-		struct key key;
-		uint64_t total;
-		struct timing_sum timing;
-	} *list;
-	size_t nr, room;
-	struct key_index index;
-};
-
 /* Zero-initialised is empty. */
 struct names {
 	struct named_guest *by_id; /* ascending by id */
 	struct named_guest ended;  /* "(ended)" */
-	struct ended_sums forgotten; /* of what stats had of ended guests and have no more, */
-	struct ended_sums all;	     /* and of what they have */
+	/* Of brief guests that ended: what stats had and have no more; and what they have, too. */
+	struct kept_sums forgotten, all;
 	bool has_begun;
 };
 
@@ -169,13 +174,13 @@ struct cell_sum {
 	/* An event that is also counted as exits: the exits count from the first one on. */
 	bool is_of_exits;
 	uint64_t count;
-	const struct timing_sum *timing; /* since the start; valid as long as the sums */
+	struct timing_sum *timing; /* since the start; valid as long as the sums */
 };
 
 struct guest_sum {
 	struct named_guest *named;
 	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
-	const struct owner *vcpus; /* ascending by number; of "(ended)" one, without a number */
+	struct owner *vcpus; /* ascending by number; of "(ended)" one, without a number */
 	size_t nr_vcpus;
 	uint64_t wait_ns[WAIT_PARTS]; /* while what had the CPU */
 };
@@ -193,6 +198,7 @@ struct metric_sums {
 	size_t room_cells;
 	struct cell_sum *host_cells; /* the cells without a guest */
 	struct owner ended; /* the vCPU of guests[0] */
+	struct timing_sum none;
 	const struct owner *cpus; /* the host's, ascending by number */
 	size_t nr_cpus;
 	bool has_waits[WAIT_PARTS]; /* a guest has had such */

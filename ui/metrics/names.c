@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gives guests their labels, and adds up the guests that ended before they had lasting series. */
+/* Gives guests their labels, and keeps what guests counted that ended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,46 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 #include "ui/metrics/metrics.h"
+
+/* ---- what is kept of guests ---- */
+
+/* Times of vCPUs by vCPU, or of all together. */
+static void kept_add(struct kept_sums *sums, const struct fields *fields,
+		     const struct stats_item *item, bool by_vcpu)
+{
+	const struct field *field = fields_get(fields, item->key.field);
+	struct key key = { GUEST_NONE, -1, item->key.field };
+	size_t at;
+
+	if (field->kind != FIELD_COUNTER || field->use == USE_ARGUMENT || field->use == USE_CODE)
+		return;
+	if (by_vcpu && (field->use == USE_TIME || field->use == USE_HOST ||
+			field->use == USE_INTERRUPT))
+		key.vcpu = item->key.vcpu;
+	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &key);
+	if (at == sums->nr) {
+		array_grow_unset(&sums->list, &sums->room, at + 1);
+		sums->list[sums->nr++] = (struct kept_sum){ .key = key };
+	}
+	sums->list[at].total += item->total;
+	if (item->timing)
+		timing_sum_add(&sums->list[at].timing, item->timing, true);
+}
+
+const struct kept_sum *kept_find(const struct kept_sums *sums, int32_t vcpu, uint32_t field)
+{
+	const struct key key = { GUEST_NONE, vcpu, field };
+	uint32_t at = sums->nr ? *key_index_slot(&sums->index, sums->list, &key) : 0;
+
+	return at ? &sums->list[at - 1] : NULL;
+}
+
+static void kept_release(struct kept_sums *sums)
+{
+	free(sums->list);
+	key_index_release(&sums->index);
+	*sums = (struct kept_sums){ .nr = 0 };
+}
 
 /* ---- guests and their labels ---- */
 
@@ -18,9 +58,9 @@ static struct named_guest *find(const struct names *names, uint32_t id)
 	return named;
 }
 
-static const struct named_guest *find_label(const struct names *names, const char *label)
+static struct named_guest *find_label(struct names *names, const char *label)
 {
-	const struct named_guest *named = names->by_id;
+	struct named_guest *named = names->by_id;
 
 	if (strcmp(names->ended.label, label) == 0)
 		return &names->ended;
@@ -29,10 +69,19 @@ static const struct named_guest *find_label(const struct names *names, const cha
 	return named;
 }
 
+static void drop_label(struct named_guest *named)
+{
+	named->label[0] = '\0';
+	free(named->shown);
+	named->shown = NULL;
+	named->nr_shown = named->room = 0;
+	kept_release(&named->carried);
+}
+
 static void drop(struct names *names, struct named_guest *named)
 {
 	HASH_DEL(names->by_id, named);
-	free(named->shown);
+	drop_label(named);
 	free(named);
 }
 
@@ -49,6 +98,8 @@ static void end(struct named_guest *named, uint64_t now_ns)
 	named->is_brief = is_brief(named);
 	named->has_ended = true;
 	named->ended_ns = now_ns;
+	if (named->is_brief)
+		drop_label(named);
 }
 
 static void take(struct names *names, const struct guest *guest, uint64_t now_ns)
@@ -79,8 +130,10 @@ static void take_all(struct names *names, const struct guests *guests, uint64_t 
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
 		take(names, guest, now_ns);
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		if (!named->guest)
-			end(named, now_ns);
+		if (named->guest)
+			continue;
+		end(named, now_ns);
+		drop_label(named);
 	}
 	names->has_begun = true;
 }
@@ -90,39 +143,53 @@ static bool has_just_ended(const struct named_guest *named, uint64_t now_ns)
 	return named->has_ended && now_ns - named->ended_ns < METRICS_STAY_NS;
 }
 
-/* Labels of guests that need them no more. */
-static void drop_labels(struct names *names, uint64_t now_ns)
-{
-	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		if (named->guest && !named->has_ended)
-			continue;
-		if (named->guest && !named->is_brief && has_just_ended(named, now_ns))
-			continue;
-		named->label[0] = '\0';
-		free(named->shown);
-		named->shown = NULL;
-		named->nr_shown = named->room = 0;
-	}
-}
-
-/* Whether a guest of this name ended lately: a series that begins again would look like its own. */
+/*
+ * Whether a guest of this name lately ended before it had lasting series: series of a next one
+ * would look as if they went on.
+ */
 static bool is_reserved(const struct names *names, const char *name, uint64_t now_ns)
 {
 	for (const struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		if (named->guest && has_just_ended(named, now_ns) &&
+		if (named->guest && has_just_ended(named, now_ns) && named->is_brief &&
 		    strcmp(named->guest->name, name) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void give_label(const struct names *names, struct named_guest *named, uint64_t now_ns)
+/* The series of a guest that has ended go on with another one of its name. */
+static void take_over(struct named_guest *ended, struct named_guest *named,
+		      const struct facts *facts)
+{
+	const struct stats *stats = facts->stats;
+
+	named->is_lasting = true;
+	memcpy(named->label, ended->label, sizeof(named->label));
+	named->shown = ended->shown;
+	named->nr_shown = ended->nr_shown;
+	named->room = ended->room;
+	named->carried = ended->carried;
+	ended->shown = NULL;
+	ended->carried = (struct kept_sums){ .nr = 0 };
+	drop_label(ended);
+	for (size_t i = 0; i < stats->nr; i++) {
+		if (stats->list[i].key.guest == ended->id)
+			kept_add(&named->carried, facts->fields, &stats->list[i], true);
+	}
+}
+
+static void give_label(struct names *names, struct named_guest *named, const struct facts *facts,
+		       uint64_t now_ns)
 {
 	const struct guest *guest = named->guest;
-	const struct named_guest *owner = find_label(names, guest->name);
+	struct named_guest *owner = find_label(names, guest->name);
 	char label[sizeof(named->label)];
 
-	if ((!owner || owner->has_ended) && is_reserved(names, guest->name, now_ns))
+	if (owner && owner->has_ended) {
+		take_over(owner, named, facts);
+		return;
+	}
+	if (!owner && is_reserved(names, guest->name, now_ns))
 		return;
 	snprintf(label, sizeof(label), "%s", guest->name);
 	if (owner)
@@ -139,37 +206,20 @@ static int by_id(const struct named_guest *a, const struct named_guest *b)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-static void give_labels(struct names *names, uint64_t now_ns)
+static void give_labels(struct names *names, const struct facts *facts, uint64_t now_ns)
 {
-	drop_labels(names, now_ns);
 	HASH_SORT(names->by_id, by_id);
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
-		if (named->guest && !named->has_ended && !named->label[0])
-			give_label(names, named, now_ns);
+		if (!named->has_ended && !named->label[0])
+			give_label(names, named, facts, now_ns);
+	}
+	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
+		if (named->has_ended && !has_just_ended(named, now_ns))
+			drop_label(named);
 	}
 }
 
 /* ---- guests that ended ---- */
-
-static void ended_add(struct ended_sums *sums, const struct fields *fields,
-		      const struct stats_item *item)
-{
-	const struct field *field = fields_get(fields, item->key.field);
-	const struct key key = { STATS_ENDED, -1, item->key.field };
-	size_t at;
-
-	if (field->kind != FIELD_COUNTER || field->use == USE_ARGUMENT || field->use == USE_CODE)
-		return;
-	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &key);
-	if (at == sums->nr) {
-		array_grow_unset(&sums->list, &sums->room, at + 1);
-		sums->list[sums->nr++] = (struct ended_sum){ .key = key };
-	}
-	sums->list[at].total += item->total;
-	if (item->timing)
-		timing_sum_add(&sums->list[at].timing, item->timing, true);
-}
-
 
 static bool is_guest(uint32_t id)
 {
@@ -188,7 +238,7 @@ static void take_forgotten(struct names *names, const struct facts *facts)
 		const struct named_guest *named = find(names, item->key.guest);
 
 		if (is_guest(item->key.guest) && (!named || is_brief(named)))
-			ended_add(&names->forgotten, facts->fields, item);
+			kept_add(&names->forgotten, facts->fields, item, false);
 	}
 }
 
@@ -203,7 +253,7 @@ static void take_known(struct names *names, const struct facts *facts)
 	names->all.nr = 0;
 	key_index_clear(&names->all.index);
 	for (size_t i = 0; i < names->forgotten.nr; i++) {
-		const struct ended_sum *sum = &names->forgotten.list[i];
+		const struct kept_sum *sum = &names->forgotten.list[i];
 
 		array_grow_unset(&names->all.list, &names->all.room, i + 1);
 		(void)key_index_add(&names->all.index, names->all.list, sizeof(*sum), i,
@@ -224,7 +274,7 @@ static void take_known(struct names *names, const struct facts *facts)
 				   (!named || (named->has_ended && named->is_brief));
 		}
 		if (is_added)
-			ended_add(&names->all, facts->fields, item);
+			kept_add(&names->all, facts->fields, item, false);
 	}
 	for (named = names->by_id; named; named = next) {
 		next = named->hh.next;
@@ -240,13 +290,7 @@ void names_take(struct names *names, const struct facts *facts, uint64_t now_ns)
 	take_forgotten(names, facts);
 	take_all(names, facts->guests, now_ns);
 	take_known(names, facts);
-	give_labels(names, now_ns);
-}
-
-static void ended_release(struct ended_sums *sums)
-{
-	free(sums->list);
-	key_index_release(&sums->index);
+	give_labels(names, facts, now_ns);
 }
 
 void names_release(struct names *names)
@@ -258,8 +302,8 @@ void names_release(struct names *names)
 		drop(names, named);
 	}
 	free(names->ended.shown);
-	ended_release(&names->forgotten);
-	ended_release(&names->all);
+	kept_release(&names->forgotten);
+	kept_release(&names->all);
 }
 
 /* ---- what was shown ---- */

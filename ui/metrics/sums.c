@@ -110,18 +110,24 @@ struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id)
 }
 
 /* An event that is also counted as exits has the sum of the exits: it is one number. */
-static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells, uint32_t field,
-			 uint64_t total, const struct timing_sum *timing)
+static void add_to_cells(struct metric_sums *sums, struct cell_sum *cells, uint32_t field,
+			 uint64_t total, struct timing_sum *timing)
 {
 	struct cell_sum *cell = &cells[sums->column_of[field]], *event;
 
-	if (!cell->is_of_exits)
-		*cell = (struct cell_sum){ true, false, total, timing };
+	if (!cell->is_of_exits) {
+		if (cell->is_set && cell->timing != &sums->none)
+			timing_sum_merge(cell->timing, timing);
+		else
+			cell->timing = timing;
+		cell->is_set = true;
+		cell->count += total;
+	}
 	if (sums->event_of[field] == FIELD_NONE)
 		return;
 	event = &cells[sums->column_of[sums->event_of[field]]];
 	if (!event->is_of_exits)
-		*event = (struct cell_sum){ true, true, 0, timing };
+		*event = (struct cell_sum){ true, true, 0, &sums->none };
 	event->count += total;
 }
 
@@ -136,7 +142,7 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 		field_set_add(&sums->counts.counted, sums->columns[i]);
 	rollup(&sums->counts, facts);
 	for (size_t i = 0; i < sums->counts.nr_groups; i++) {
-		const struct group *group = &sums->counts.groups[i];
+		struct group *group = &sums->counts.groups[i];
 		struct guest_sum *guest = guest_sum_of(sums, group->key.guest);
 
 		if (group->key.field == lost) {
@@ -154,11 +160,20 @@ const struct part_sum *owner_wait(const struct owner *vcpu)
 	return vcpu->time[TIME_WAIT].nr ? &vcpu->time[TIME_WAIT] : &vcpu->host[HOST_WAITED];
 }
 
-static void take_wait(struct named_guest *named, const struct owner *vcpu, size_t at)
+static void take_differences(struct metric_sums *sums)
 {
-	if (owner_wait(vcpu)->nr)
-		(void)vcpu_never_back(owner_wait(vcpu)->total, vcpu->host[HOST_THROTTLED].total,
-				      &vcpu_shown_of(named, vcpu->key.vcpu, at)->wait_ns);
+	for (size_t i = 0; i < sums->nr_guests; i++) {
+		const struct guest_sum *guest = &sums->guests[i];
+
+		for (size_t j = 0; j < guest->nr_vcpus; j++) {
+			const struct owner *vcpu = &guest->vcpus[j];
+
+			if (owner_wait(vcpu)->nr)
+				(void)vcpu_never_back(
+					owner_wait(vcpu)->total, vcpu->host[HOST_THROTTLED].total,
+					&vcpu_shown_of(guest->named, vcpu->key.vcpu, j)->wait_ns);
+		}
+	}
 }
 
 /* Times since the start, by vCPU. Owners ascend by guest and vCPU; host CPUs have no guest. */
@@ -169,7 +184,7 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 	rollup_begin(&sums->times, GROUP_GUEST | GROUP_VCPU);
 	rollup(&sums->times, facts);
 	for (size_t i = 0; i < times->nr_owners; i++) {
-		const struct owner *owner = &times->owners[i];
+		struct owner *owner = &times->owners[i];
 		struct guest_sum *guest = guest_sum_of(sums, owner->key.guest);
 
 		if (owner->key.vcpu < 0)
@@ -178,8 +193,6 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 			sums->cpus = owner;
 		if (guest && !guest->nr_vcpus++)
 			guest->vcpus = owner;
-		if (guest)
-			take_wait(guest->named, owner, guest->nr_vcpus - 1);
 	}
 }
 
@@ -201,13 +214,19 @@ static void take_waits(struct metric_sums *sums, const struct facts *facts)
 	}
 }
 
-static uint64_t total_of(const struct facts *facts, struct key key, const char *field)
+/* Of a guest, and of the ones that had its label before. */
+static uint64_t total_of(const struct facts *facts, const struct guest_sum *guest, struct key key,
+			 const char *field)
 {
+	const struct kept_sum *kept;
 	const struct stats_item *item;
 
 	key.field = fields_find(facts->fields, field);
-	item = key.field == FIELD_NONE ? NULL : stats_find(facts->stats, &key);
-	return item ? item->total : 0;
+	if (key.field == FIELD_NONE)
+		return 0;
+	item = stats_find(facts->stats, &key);
+	kept = kept_find(&guest->named->carried, key.vcpu, key.field);
+	return (item ? item->total : 0) + (kept ? kept->total : 0);
 }
 
 /* How long interrupts were pending, by vCPU; entering is what the other parts leave. */
@@ -219,15 +238,17 @@ static void take_interrupts(struct metric_sums *sums, const struct facts *facts)
 	for (size_t i = 0; all != FIELD_NONE && i < stats->nr; i++) {
 		const struct stats_item *item = &stats->list[i];
 		struct guest_sum *guest = guest_sum_of(sums, item->key.guest);
+		const struct kept_sum *kept;
 		struct vcpu_shown *shown;
 
 		if (item->key.field != all || !item->timing || !guest)
 			continue;
+		kept = kept_find(&guest->named->carried, item->key.vcpu, all);
 		shown = vcpu_shown_of(guest->named, item->key.vcpu, (size_t)item->key.vcpu);
 		shown->has_interrupts = true;
-		shown->interrupt_ns[0] = total_of(facts, item->key, "interrupts(waking)");
-		shown->interrupt_ns[1] = total_of(facts, item->key, "interrupts(waiting)");
-		(void)vcpu_never_back(item->timing->total_ns,
+		shown->interrupt_ns[0] = total_of(facts, guest, item->key, "interrupts(waking)");
+		shown->interrupt_ns[1] = total_of(facts, guest, item->key, "interrupts(waiting)");
+		(void)vcpu_never_back(item->timing->total_ns + (kept ? kept->timing.total_ns : 0),
 				      shown->interrupt_ns[0] + shown->interrupt_ns[1],
 				      &shown->interrupt_ns[2]);
 	}
@@ -239,13 +260,12 @@ static void take_interrupts(struct metric_sums *sums, const struct facts *facts)
 static void begin_ended(struct metric_sums *sums, const struct fields *fields,
 			const struct guest_sum *guest)
 {
-	static const struct timing_sum none;
 	struct guest_sum *ended = &sums->guests[0];
 
 	for (size_t i = 0; i < sums->nr_columns; i++) {
 		if (guest->cells[i].is_set &&
 		    fields_get(fields, sums->columns[i])->kind == FIELD_COUNTER)
-			ended->cells[i] = (struct cell_sum){ true, false, 0, &none };
+			ended->cells[i] = (struct cell_sum){ true, false, 0, &sums->none };
 	}
 	for (size_t i = 0; i < guest->nr_vcpus; i++) {
 		for (int part = 0; part < TIME_PARTS; part++)
@@ -268,7 +288,7 @@ static void take_ended_interrupts(struct metric_sums *sums, const struct names *
 	uint64_t all_ns = 0;
 
 	for (size_t i = 0; i < names->all.nr; i++) {
-		const struct ended_sum *sum = &names->all.list[i];
+		const struct kept_sum *sum = &names->all.list[i];
 		const struct field *field = fields_get(fields, sum->key.field);
 
 		if (field->use != USE_INTERRUPT)
@@ -288,26 +308,37 @@ static void take_ended_interrupts(struct metric_sums *sums, const struct names *
 			      &shown->interrupt_ns[2]);
 }
 
-static void take_ended_field(struct metric_sums *sums, const struct ended_sum *sum,
-			     const struct field *field)
+static void add_part(struct owner *vcpu, const struct field *field, uint64_t total)
 {
-	struct guest_sum *ended = &sums->guests[0];
-	struct part_sum *part = NULL;
+	struct part_sum *part = field->use == USE_TIME ? &vcpu->time[field->part] :
+							 &vcpu->host[field->part];
 
-	if (has_cells(field)) {
-		add_to_cells(sums, ended->cells, sum->key.field, sum->total, &sum->timing);
-	} else if (field->use == USE_WAIT && field->parent != FIELD_NONE) {
-		ended->wait_ns[field->part] += sum->timing.total_ns;
-		sums->has_waits[field->part] = true;
-	} else if (field->use == USE_TIME) {
-		part = &sums->ended.time[field->part];
-	} else if (field->use == USE_HOST && field->parent == FIELD_NONE) {
-		part = &sums->ended.host[field->part];
-	}
-	if (!part)
-		return;
-	part->total += sum->total;
+	part->total += total;
 	part->nr |= 1;
+}
+
+/* Adds what is kept to a guest. */
+static void take_kept(struct metric_sums *sums, struct guest_sum *guest, struct kept_sum *kept,
+		      const struct field *field)
+{
+	if (has_cells(field)) {
+		add_to_cells(sums, guest->cells, kept->key.field, kept->total, &kept->timing);
+	} else if (field->use == USE_WAIT && field->parent != FIELD_NONE) {
+		guest->wait_ns[field->part] += kept->timing.total_ns;
+	} else if (field->use == USE_TIME ||
+		   (field->use == USE_HOST && field->parent == FIELD_NONE)) {
+		for (size_t i = 0; i < guest->nr_vcpus; i++) {
+			if (guest->vcpus[i].key.vcpu == kept->key.vcpu)
+				add_part(&guest->vcpus[i], field, kept->total);
+		}
+	}
+}
+
+static void take_all_kept(struct metric_sums *sums, struct guest_sum *guest,
+			  const struct kept_sums *kept, const struct fields *fields)
+{
+	for (size_t i = 0; i < kept->nr; i++)
+		take_kept(sums, guest, &kept->list[i], fields_get(fields, kept->list[i].key.field));
 }
 
 static void take_ended(struct metric_sums *sums, const struct names *names,
@@ -315,15 +346,16 @@ static void take_ended(struct metric_sums *sums, const struct names *names,
 {
 	struct guest_sum *ended = &sums->guests[0];
 
-	for (size_t i = 1; i < sums->nr_guests; i++)
-		begin_ended(sums, fields, &sums->guests[i]);
-	for (size_t i = 0; i < names->all.nr; i++)
-		take_ended_field(sums, &names->all.list[i],
-				 fields_get(fields, names->all.list[i].key.field));
-	take_ended_interrupts(sums, names, fields);
-	take_wait(ended->named, &sums->ended, 0);
 	ended->vcpus = &sums->ended;
 	ended->nr_vcpus = 1;
+	for (size_t i = 1; i < sums->nr_guests; i++) {
+		take_all_kept(sums, &sums->guests[i], &sums->guests[i].named->carried, fields);
+		begin_ended(sums, fields, &sums->guests[i]);
+	}
+	take_all_kept(sums, ended, &names->all, fields);
+	for (unsigned int part = 0; part < WAIT_PARTS; part++)
+		sums->has_waits[part] |= ended->wait_ns[part] != 0;
+	take_ended_interrupts(sums, names, fields);
 }
 
 void metric_sums_take(struct metric_sums *sums, const struct facts *facts, struct names *names)
@@ -337,4 +369,5 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts, struc
 	take_waits(sums, facts);
 	take_interrupts(sums, facts);
 	take_ended(sums, names, facts->fields);
+	take_differences(sums);
 }
