@@ -49,7 +49,7 @@ RUN_PROGRAM = $(if $(filter /%,$(PROGRAM)),,./)$(PROGRAM)
 LIB = $(BUILD)/libkvmtop.a
 
 # SQLite first: when the program starts, its 1,600 symbols are looked for in the order of this list.
-LIBS = sqlite3 libtracefs zlib libzstd ncursesw libpcre2-8 json-c yaml-0.1 libcrypt \
+LIBS = sqlite3 libtracefs zlib libzstd ncursesw libpcre2-8 json-c yaml-0.1 expat libcrypt \
 	$(if $(HAVE_BPF),libbpf) libelf
 # microhttpd.h, curl/curl.h: the libraries are loaded when they are needed.
 HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h

@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <expat.h>
+
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/text.h"
-#include "lib/xml.h"
+#include "lib/xalloc.h"
 #include "host/guest_name.h"
 
 #define DOMAIN_MAX (8u << 20) /* libvirt's file has some 50 KB */
+#define PATH_SIZE 256 /* reading stops at elements that are nested more deeply */
+#define BLANKS " \t\r\n"
 
 const char *const guest_word_names[GUEST_WORDS] = {
 	[WORD_UUID] = "uuid", [WORD_ID] = "id", [WORD_TITLE] = "title",
@@ -51,18 +55,21 @@ static const struct {
 	{ "/common/lxd/logs/", true }, /* LXD's snap */
 };
 
+#define STATUS "/domstatus"
+#define DOMAIN STATUS "/domain"
+
 /* Elements of libvirt's file. Where two have the same word, the later one in the file counts. */
 static const struct {
-	const char *path; /* in the domain */
+	const char *path;
 	const char *attribute; /* NULL: the text */
 	enum guest_word word;
 } elements[] = {
-	{ "uuid", NULL, WORD_UUID },
-	{ "title", NULL, WORD_TITLE },
-	{ "metadata/nova:instance/nova:name", NULL, WORD_TITLE },
-	{ "metadata/nova:instance/nova:flavor", "name", WORD_FLAVOR },
-	{ "metadata/nova:instance/nova:owner/nova:project", NULL, WORD_PROJECT },
-	{ "metadata/one:vm/one:name", NULL, WORD_TITLE }, /* OpenNebula */
+	{ DOMAIN "/uuid", NULL, WORD_UUID },
+	{ DOMAIN "/title", NULL, WORD_TITLE },
+	{ DOMAIN "/metadata/nova:instance/nova:name", NULL, WORD_TITLE },
+	{ DOMAIN "/metadata/nova:instance/nova:flavor", "name", WORD_FLAVOR },
+	{ DOMAIN "/metadata/nova:instance/nova:owner/nova:project", NULL, WORD_PROJECT },
+	{ DOMAIN "/metadata/one:vm/one:name", NULL, WORD_TITLE }, /* OpenNebula */
 };
 
 /* False: the text is no word, and the word stays as it was. */
@@ -219,39 +226,114 @@ static void read_jail(const struct env *env, pid_t pid, struct guest_words *word
 
 /* ---- libvirt */
 
-static void take_element(const struct xml *xml, struct guest_words *words)
+struct domain {
+	XML_Parser parser;
+	pid_t pid;
+	struct guest_words *words;
+	char path[PATH_SIZE]; /* the elements that are open now, from the root on */
+	size_t path_len;
+	char text[1024]; /* since an element began or ended; the rest of a longer one is left out */
+	size_t text_len;
+};
+
+static void *resize(void *old, size_t size)
 {
-	static const char domain[] = "domstatus/domain/";
-	char text[WORD_SIZE];
+	return xreallocarray(old, size, 1);
+}
 
-	if (strncmp(xml->path, domain, strlen(domain)))
-		return;
+static const char *attribute_of(const char **attributes, const char *name)
+{
+	for (; *attributes; attributes += 2)
+		if (!strcmp(attributes[0], name))
+			return attributes[1];
+	return NULL;
+}
+
+/* The words of the innermost element: at its begin of an attribute, at its end of its text. */
+static void take_words(struct domain *domain, const char **attributes)
+{
 	for (size_t i = 0; i < ARRAY_SIZE(elements); i++) {
-		const char *attribute = elements[i].attribute;
+		const char *name = elements[i].attribute, *text = domain->text;
+		size_t len = domain->text_len;
 
-		if (strcmp(xml->path + strlen(domain), elements[i].path) ||
-		    xml->is_element != !!attribute ||
-		    !(attribute ? xml_attribute(xml, attribute, text, sizeof(text)) :
-				  xml_text(xml, text, sizeof(text))))
+		if (strcmp(domain->path, elements[i].path) || !name != !attributes)
 			continue;
+		if (name) {
+			text = attribute_of(attributes, name);
+			len = text ? strlen(text) : 0;
+		}
 		if (elements[i].word == WORD_UUID)
-			set_uuid(words, WORD_UUID, text, strlen(text), "-");
+			set_uuid(domain->words, WORD_UUID, text, len, "-");
 		else
-			set_word(words, elements[i].word, text, strlen(text));
+			set_word(domain->words, elements[i].word, text, len);
 	}
 }
 
+static void begin_element(void *data, const char *name, const char **attributes)
+{
+	struct domain *domain = data;
+	size_t left = sizeof(domain->path) - domain->path_len;
+	size_t n = (size_t)snprintf(domain->path + domain->path_len, left, "/%s", name);
+	bool is_read = n < left && strcmp(domain->path, DOMAIN "/devices"); /* long, has no word */
+
+	if (is_read && !strcmp(domain->path, STATUS)) {
+		const char *pid = attribute_of(attributes, "pid");
+
+		is_read = pid && atoi(pid) == domain->pid;
+	}
+	if (!is_read) {
+		XML_StopParser(domain->parser, XML_FALSE);
+		return;
+	}
+	domain->path_len += n;
+	domain->text_len = 0;
+	take_words(domain, attributes);
+}
+
+static void end_element(void *data, const char *name)
+{
+	struct domain *domain = data;
+
+	take_words(domain, NULL);
+	domain->path_len -= strlen(name) + 1;
+	domain->path[domain->path_len] = '\0';
+	domain->text_len = 0;
+}
+
+/* A line's end is a blank. */
+static void add_text(void *data, const char *text, int len)
+{
+	struct domain *domain = data;
+
+	for (int i = 0; i < len && domain->text_len < sizeof(domain->text); i++)
+		domain->text[domain->text_len++] = strchr(BLANKS, text[i]) ? ' ' : text[i];
+}
+
+/* libvirt writes no DTD: entities could make gigabytes of a short file. */
+static void refuse_dtd(void *data, const char *name, const char *sysid, const char *pubid, int has)
+{
+	struct domain *domain = data;
+
+	(void)name;
+	(void)sysid;
+	(void)pubid;
+	(void)has;
+	XML_StopParser(domain->parser, XML_FALSE);
+}
+
+/* What is read before the end of a damaged file counts. */
 void words_of_domain(const char *text, size_t len, pid_t pid, struct guest_words *words)
 {
-	struct xml xml = { .at = text, .end = text + len };
-	char value[16];
+	static const XML_Memory_Handling_Suite memory = { xmalloc, resize, free };
+	struct domain domain = { .pid = pid, .words = words };
 
-	while (xml_next(&xml) && strcmp(xml.path, "domstatus/domain/devices")) {
-		if (xml.is_element && !strcmp(xml.path, "domstatus") &&
-		    (!xml_attribute(&xml, "pid", value, sizeof(value)) || atoi(value) != pid))
-			return;
-		take_element(&xml, words);
-	}
+	domain.parser = XML_ParserCreate_MM(NULL, &memory, NULL);
+	XML_SetUserData(domain.parser, &domain);
+	XML_SetElementHandler(domain.parser, begin_element, end_element);
+	XML_SetCharacterDataHandler(domain.parser, add_text);
+	XML_SetStartDoctypeDeclHandler(domain.parser, refuse_dtd);
+	XML_Parse(domain.parser, text, (int)len, XML_TRUE);
+	XML_ParserFree(domain.parser);
 }
 
 /* The name may be any: only libvirt's own file of this process counts. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_domain - a file of libvirt, and XML in general.
+ * fuzz_domain - words of platforms: libvirt's file, arguments, a cgroup.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/text.h"
-#include "lib/xml.h"
 #include "host/guest_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,22 +21,6 @@ static void check(const char *text, size_t size)
 		abort();
 }
 
-static void read_all(const char *text, size_t size)
-{
-	struct xml xml = { .at = text, .end = text + size };
-	char value[WORD_SIZE];
-	size_t nr = 0;
-
-	while (xml_next(&xml)) {
-		if (strlen(xml.path) != xml.path_len || xml.path_len >= sizeof(xml.path) ||
-		    xml.raw < text || xml.raw + xml.raw_len > text + size || nr++ > size)
-			abort();
-		if (xml.is_element ? xml_attribute(&xml, "pid", value, sizeof(value)) :
-				     xml_text(&xml, value, sizeof(value)))
-			check(value, sizeof(value));
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct guest_words words = { { "" } };
@@ -47,7 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	read_all(text, size);
 	words_of_domain(text, size, 4242, &words);
 	words_of_cmdline(text, size, &words);
 	words_of_cgroup(text, &words);

@@ -430,8 +430,8 @@ h_cross_packages() {
 	echo libc6 libc6-dev linux-libc-dev uthash-dev zlib1g zlib1g-dev libzstd1 libzstd-dev \
 		libtraceevent1 libtraceevent-dev libtracefs1 libtracefs-dev libtinfo6 \
 		libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev libjson-c5 libjson-c-dev \
-		libyaml-0-2 libyaml-dev libcrypt1 libcrypt-dev libmicrohttpd-dev \
-		libbpf1 libbpf-dev libelf-dev libsqlite3-0 libsqlite3-dev tmux \
+		libyaml-0-2 libyaml-dev libexpat1 libexpat1-dev libcrypt1 libcrypt-dev \
+		libmicrohttpd-dev libbpf1 libbpf-dev libelf-dev libsqlite3-0 libsqlite3-dev tmux \
 		libutempter0 libcurl4-openssl-dev
 	case $(h_suite "$1") in
 	bookworm) echo libelf1 libevent-core-2.1-7 ;;

@@ -177,7 +177,7 @@ static void words_of_libvirts_file(void **state)
 		  "" },
 		{ STATUS("4242", DOMAIN("<title>no</title>" NOVA("web-1"))), UUID, "web-1",
 		  "shop", "m1.large" },
-		{ STATUS("4242", DOMAIN(NOVA("&#x6838;&lt;b&gt;&#10;x"))), UUID, "核<b>?x", "shop",
+		{ STATUS("4242", DOMAIN(NOVA("&#x6838;&lt;b&gt;&#10;x"))), UUID, "核<b> x", "shop",
 		  "m1.large" },
 		/* OpenNebula's src/vmm/LibVirtDriverKVM.cc */
 		{ STATUS("4242", DOMAIN("<metadata><one:vm xmlns:one=\"http://opennebula.org/"
@@ -193,9 +193,10 @@ static void words_of_libvirts_file(void **state)
 		{ "<domstatus><domain><uuid>" UUID "</uuid></domain></domstatus>", "", "", "",
 		  "" },
 		/* Cut short: what came before counts. */
-		{ "<domstatus pid='4242'><domain><title>x</title><uuid>" UUID, UUID, "x", "", "" },
-		{ "<domstatus pid='4242'><domain><title>x</domain></title><uuid>" UUID, "", "x",
-		  "", "" },
+		{ "<domstatus pid='4242'><domain><title>x</title><uuid>" UUID, "", "x", "", "" },
+		{ "<domstatus pid='4242'><domain><title>x</title></no><uuid>" UUID "</uuid>", "",
+		  "x", "", "" },
+		{ STATUS("4242", DOMAIN("<title>x&y;</title>")), UUID, "", "", "" },
 		{ "<!DOCTYPE x [<!ENTITY a 'b'>]><domstatus pid='4242'><domain><title>x", "", "",
 		  "", "" },
 		{ "", "", "", "", "" },
@@ -213,6 +214,39 @@ static void words_of_libvirts_file(void **state)
 			fail_msg("case %zu: \"%s\" \"%s\" \"%s\" \"%s\"", i,
 				 words.text[WORD_UUID], words.text[WORD_TITLE],
 				 words.text[WORD_PROJECT], words.text[WORD_FLAVOR]);
+	}
+}
+
+static void long_texts_are_cut(void **state)
+{
+	struct guest_words words = { { "" } };
+	char text[8192];
+	int len;
+
+	(void)state;
+	len = snprintf(text, sizeof(text), "<domstatus pid='4242'><domain><title>%04000d</title>",
+		       0);
+	words_of_domain(text, (size_t)len, PID, &words);
+	assert_int_equal(strlen(words.text[WORD_TITLE]), WORD_SIZE - 1);
+}
+
+/* A million elements in each other would take memory for each. */
+static void deep_files_end(void **state)
+{
+	char text[8192] = "<domstatus pid='4242'><domain>";
+
+	(void)state;
+	for (unsigned int nr = 20; nr <= 500; nr += 480) {
+		struct guest_words words = { { "" } };
+		char *at = text + strlen("<domstatus pid='4242'><domain>");
+
+		for (unsigned int i = 0; i < nr; i++)
+			at = stpcpy(at, "<b>");
+		for (unsigned int i = 0; i < nr; i++)
+			at = stpcpy(at, "</b>");
+		at = stpcpy(at, "<title>x</title>");
+		words_of_domain(text, (size_t)(at - text), PID, &words);
+		assert_string_equal(words.text[WORD_TITLE], nr < 100 ? "x" : "");
 	}
 }
 
@@ -465,6 +499,8 @@ UNIT(test_platform)
 		cmocka_unit_test(ids_of_options_and_folders),
 		cmocka_unit_test(pods_of_cgroups),
 		cmocka_unit_test(words_of_libvirts_file),
+		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(deep_files_end),
 		cmocka_unit_test(every_platform),
 	};
 
