@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows a path part by part, with a descriptor of each folder: no folder can be exchanged. */
+/* Follows links of ours only, with a descriptor of each folder: no folder can be exchanged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,125 +37,116 @@ static bool is_same(const struct stat *a, const struct stat *b)
 
 /* ---- along the path to the folder */
 
-struct walk {
-	int folder;
-	char rest[PATH_MAX]; /* of the path, from the folder on */
-	char name[NAME_MAX + 1]; /* the next part */
-	bool is_last;
-	unsigned int nr_links;
-};
+static int find(int at, char *path, unsigned int *nr_links, struct output *ret_output,
+		struct error *error);
 
-/* Takes the next part from the rest. */
-static int next_part(struct walk *walk, struct error *error)
+static int no_folder(int err, struct error *error)
 {
-	char *at = walk->rest + strspn(walk->rest, "/");
-	size_t len = strcspn(at, "/");
-	const char *after = at + len + strspn(at + len, "/");
-
-	if (!len)
-		return failed(*walk->rest ? EISDIR : ENOENT, error);
-	if (len > NAME_MAX)
-		return failed(ENAMETOOLONG, error);
-	memcpy(walk->name, at, len);
-	walk->name[len] = '\0';
-	walk->is_last = !*after;
-	if (walk->is_last && (at[len] || strcmp(walk->name, ".") == 0 ||
-			      strcmp(walk->name, "..") == 0))
-		return failed(EISDIR, error);
-	memmove(walk->rest, after, strlen(after) + 1);
-	return 0;
+	return err != ENOENT ? failed(err, error) :
+			       error_set(error, -ENOENT, "its folder is not there: make it, or "
+							 "choose another");
 }
 
-/* Goes on from another folder: fd is open(2)'s result. */
-static int enter(struct walk *walk, int fd, struct error *error)
+/* A descriptor. The kernel says where a link is on the way, but not who made it. */
+static int open_folder(int at, char *path, unsigned int *nr_links, struct error *error)
 {
-	if (fd < 0)
-		return failed(errno, error);
-	close(walk->folder);
-	walk->folder = fd;
-	return 0;
+	struct open_how how = { .flags = FOLDER, .resolve = RESOLVE_NO_SYMLINKS };
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how)), err;
+	struct output place;
+
+	if (fd >= 0)
+		return fd;
+	if (errno != ELOOP)
+		return no_folder(errno, error);
+	err = find(at, path, nr_links, &place, error);
+	if (err)
+		return err;
+	fd = openat(place.folder, place.name, FOLDER | (place.is_kernels ? 0 : O_NOFOLLOW));
+	err = fd < 0 ? no_folder(errno, error) : fd;
+	output_release(&place);
+	return err;
 }
 
-/* The link's text replaces the link in the rest of the path. */
-static int follow_text(struct walk *walk, struct error *error)
+/* The place's name is a link: the place becomes where the link leads. */
+static int follow(struct output *place, const struct stat *link, unsigned int *nr_links,
+		  struct error *error)
 {
-	char target[PATH_MAX], rest[PATH_MAX];
-	ssize_t len = readlinkat(walk->folder, walk->name, target, sizeof(target) - 1);
-
-	if (len < 0)
-		return failed(errno, error);
-	target[len] = '\0';
-	if (snprintf(rest, sizeof(rest), "%s%s%s", target, walk->is_last ? "" : "/", walk->rest) >=
-	    (int)sizeof(rest))
-		return failed(ENAMETOOLONG, error);
-	memcpy(walk->rest, rest, sizeof(rest));
-	return *target == '/' ? enter(walk, open("/", FOLDER), error) : 0;
-}
-
-/* 1: the link is of the kernel, and the last part of the path. */
-static int follow(struct walk *walk, const struct stat *link, struct error *error)
-{
-	struct statfs disk;
 	struct stat folder;
+	struct statfs disk;
+	char target[PATH_MAX];
+	struct output next;
+	ssize_t len;
+	int err;
 
-	if (++walk->nr_links > LINKS_MAX)
+	if (++*nr_links > LINKS_MAX)
 		return failed(ELOOP, error);
-	if (fstat(walk->folder, &folder) < 0 || fstatfs(walk->folder, &disk) < 0)
+	if (fstat(place->folder, &folder) < 0 || fstatfs(place->folder, &disk) < 0)
 		return failed(errno, error);
 	if (!output_is_ours(link) || !output_is_ours(&folder))
 		return error_set(
 			error, -ELOOP,
 			"\"%s\" is a link of another user (uid %u), which is "
 			"not followed: name the file itself",
-			walk->name,
+			place->name,
 			(unsigned int)(output_is_ours(link) ? folder.st_uid : link->st_uid));
-	if (disk.f_type != PROC_SUPER_MAGIC)
-		return follow_text(walk, error);
-	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name, FOLDER), error);
+	place->is_kernels = disk.f_type == PROC_SUPER_MAGIC;
+	if (place->is_kernels)
+		return 0;
+	len = readlinkat(place->folder, place->name, target, sizeof(target) - 1);
+	if (len < 0)
+		return failed(errno, error);
+	target[len] = '\0';
+	err = find(place->folder, target, nr_links, &next, error);
+	if (!err) {
+		output_release(place);
+		*place = next;
+	}
+	return err;
 }
 
-/* One part of the path. 1: it is the last one. */
-static int step(struct walk *walk, bool *ret_is_kernels, struct error *error)
+/* Where the path leads from the folder at; cuts the path. */
+static int find(int at, char *path, unsigned int *nr_links, struct output *ret_output,
+		struct error *error)
 {
+	struct output place = { .folder = -1 };
+	char *slash, here[] = ".";
 	struct stat st;
-	int err = next_part(walk, error);
+	int err = 0;
 
+	for (size_t len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+		path[len - 1] = '\0';
+	slash = strrchr(path, '/');
+	if (snprintf(place.name, sizeof(place.name), "%s", slash ? slash + 1 : path) >=
+	    (int)sizeof(place.name))
+		return failed(ENAMETOOLONG, error);
+	if (slash)
+		slash[slash == path] = '\0';
+	place.folder = open_folder(at, slash ? path : here, nr_links, error);
+	if (place.folder < 0)
+		return place.folder;
+	if (fstatat(place.folder, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		err = S_ISLNK(st.st_mode) ? follow(&place, &st, nr_links, error) : 0;
+	else if (errno != ENOENT)
+		err = failed(errno, error);
 	if (err)
-		return err;
-	if (fstatat(walk->folder, walk->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno != ENOENT)
-			return failed(errno, error);
-		return walk->is_last ? 1 : error_set(error, -ENOENT, "its folder is not there: "
-						     "make it, or choose another");
-	}
-	if (S_ISLNK(st.st_mode)) {
-		err = follow(walk, &st, error);
-		*ret_is_kernels = err > 0;
-		return err;
-	}
-	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name,
-						      FOLDER | O_NOFOLLOW), error);
+		output_release(&place);
+	else
+		*ret_output = place;
+	return err;
 }
 
 int output_find(const char *path, struct output *ret_output, struct error *error)
 {
-	struct walk walk = { .folder = open(*path == '/' ? "/" : ".", FOLDER) };
-	bool is_kernels = false;
-	int err = 0;
+	unsigned int nr_links = 0;
+	char copy[PATH_MAX];
+	size_t len = strlen(path);
 
-	if (walk.folder < 0)
-		return failed(errno, error);
-	if (snprintf(walk.rest, sizeof(walk.rest), "%s", path) >= (int)sizeof(walk.rest))
-		err = failed(ENAMETOOLONG, error);
-	while (!err)
-		err = step(&walk, &is_kernels, error);
-	if (err < 0) {
-		close(walk.folder);
-		return err;
-	}
-	*ret_output = (struct output){ .folder = walk.folder, .is_kernels = is_kernels };
-	memcpy(ret_output->name, walk.name, sizeof(walk.name));
-	return 0;
+	if (!len || len >= sizeof(copy))
+		return failed(len ? ENAMETOOLONG : ENOENT, error);
+	if (path[len - 1] == '/')
+		return failed(EISDIR, error);
+	memcpy(copy, path, len + 1);
+	return find(AT_FDCWD, copy, &nr_links, ret_output, error);
 }
 
 void output_release(struct output *output)
@@ -213,52 +206,46 @@ static int check_file(const struct output *output, const struct stat *st, struct
 	return 0;
 }
 
-/* -EAGAIN: others made or removed the file meanwhile. */
-static int open_once(const struct output *output, int flags, mode_t mode, struct error *error)
+/* What is there is looked at before it is opened, which may wait, or be an action. */
+static int open_there(const struct output *output, int flags, struct error *error)
 {
+	int there = openat(output->folder, output->name,
+			   O_PATH | O_CLOEXEC | (output->is_kernels ? 0 : O_NOFOLLOW));
+	char link[32];
 	struct stat st;
-	bool is_there = fstatat(output->folder, output->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	int fd, err;
+	int err = 0, fd = -1;
 
-	if (!is_there && errno != ENOENT)
+	if (there < 0)
 		return failed(errno, error);
-	if (is_there && flags & O_EXCL)
-		return failed(EEXIST, error);
-	err = is_there ? check_file(output, &st, error) : 0;
-	if (err)
-		return err;
-	flags &= is_there ? ~O_CREAT : ~0;
-	fd = openat(output->folder, output->name,
-		    (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
-			    (is_there ? 0 : O_EXCL), mode);
-	if (fd < 0)
-		return errno == (is_there ? ENOENT : EEXIST) && !(flags & O_EXCL) ?
-			       -EAGAIN : failed(errno, error);
-	err = fstat(fd, &st) < 0 ? failed(errno, error) : check_file(output, &st, error);
-	if (!err && flags & O_TRUNC && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
-		err = failed(errno, error);
-	if (err)
-		close(fd);
+	if (!output->is_kernels)
+		err = fstat(there, &st) < 0 ? failed(errno, error) : check_file(output, &st, error);
+	if (!err) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", there);
+		fd = open(link, flags);
+		err = fd < 0 ? failed(errno, error) : 0;
+	}
+	close(there);
 	return err ? err : fd;
 }
 
 int output_open_at(const struct output *output, int flags, mode_t mode, struct error *error)
 {
-	int fd = -EAGAIN;
+	int fd = -ENOENT;
 
-	if (output->is_kernels) {
-		fd = openat(output->folder, output->name,
-			    (flags & ~(O_CREAT | O_EXCL)) | O_CLOEXEC | O_NOCTTY);
-		if (fd < 0)
-			return failed(errno, error);
-		return fd;
+	flags |= O_CLOEXEC | O_NOCTTY;
+	for (int i = 0; fd == -ENOENT && i < TRIES; i++) {
+		if (flags & O_CREAT) {
+			fd = openat(output->folder, output->name, flags | O_EXCL, mode);
+			if (fd >= 0)
+				return fd;
+			if (errno != EEXIST || flags & O_EXCL)
+				return failed(errno, error);
+		}
+		fd = open_there(output, flags & ~O_CREAT, error);
+		if (!(flags & O_CREAT))
+			break;
 	}
-	for (int i = 0; fd == -EAGAIN && i < TRIES; i++) {
-		fd = open_once(output, flags, mode, error);
-		if (fd == -EAGAIN && !(flags & O_CREAT))
-			return failed(ENOENT, error);
-	}
-	return fd == -EAGAIN ? failed(EAGAIN, error) : fd;
+	return fd;
 }
 
 int output_check_at(const struct output *output, struct error *error)
@@ -287,19 +274,19 @@ int output_open(const char *path, int flags, mode_t mode, struct error *error)
 int output_check(const char *path, struct error *error)
 {
 	struct output output;
-	struct stat st;
-	bool is_there;
-	int err = output_find(path, &output, error);
+	int err = output_find(path, &output, error), no_access = 0;
 
 	if (err)
 		return err;
-	is_there = fstatat(output.folder, output.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	if (is_there && !output.is_kernels)
-		err = check_file(&output, &st, error);
+	if (!output.is_kernels)
+		err = output_check_at(&output, error);
+	if (faccessat(output.folder, output.name, W_OK, AT_EACCESS) < 0)
+		no_access = errno;
+	if (no_access == ENOENT)
+		no_access = faccessat(output.folder, ".", W_OK, AT_EACCESS) < 0 ? errno : 0;
 	/* Other errors are of the system call: a filter of an earlier systemd lacks it. */
-	if (!err && faccessat(output.folder, is_there ? output.name : ".", W_OK, AT_EACCESS) < 0 &&
-	    (errno == EACCES || errno == EROFS))
-		err = failed(errno, error);
+	if (!err && (no_access == EACCES || no_access == EROFS))
+		err = failed(no_access, error);
 	output_release(&output);
 	return err;
 }

@@ -210,6 +210,13 @@ eves"
 			"$way: a new file in the folder"
 done
 rm "$eve"/plain.*
+ln -s "$eve/folder" "$TMP/by_eve"
+is "$(status_of write report "$TMP/by_eve/new")" 1 "root's link that goes on by another user's"
+like "$(cat "$TMP/err")" '/by_eve/new: "folder" is a link of another user' "is refused"
+ln -s roots "$TMP/by_roots"
+is "$(status_of write report "$TMP/by_roots/../by_roots/report")" 0 "links of root's to folders"
+check "are followed" test -s "$TMP/roots/report"
+rm "$TMP/roots/report"
 
 # ---- another user's pipe, device and socket where all may write, as in /tmp
 
