@@ -10,7 +10,6 @@
 #include "trace/rules/rules.h"
 
 #define WIDTH_MAX 10000
-#define PRECISION_MAX 100 /* Python 2 gives up a little later */
 #define FILE_SIZE_MAX (16u << 20)
 
 /* A position in a template, and the error found there. */
@@ -64,14 +63,14 @@ static bool field_by_name(const char *name, size_t len, enum rules_field *ret_fi
 	return len && word_by_name(name, len, ret_field);
 }
 
-/* "(name)", which only "%%" may lack. */
-static bool read_field(struct text_cursor *cursor, struct rules_piece *piece, bool *ret_has_field)
+/* "(name)" */
+static bool read_field(struct text_cursor *cursor, struct rules_piece *piece)
 {
 	const char *close;
 
-	*ret_has_field = cursor->at < cursor->end && *cursor->at == '(';
-	if (!*ret_has_field)
-		return true;
+	if (cursor->at == cursor->end || *cursor->at != '(')
+		return fail(cursor, "a conversion without a field; write %(tsc)d, or \"%%\" for a "
+			    "percent sign");
 	cursor->at++;
 	close = memchr(cursor->at, ')', (size_t)(cursor->end - cursor->at));
 	if (!close)
@@ -99,67 +98,45 @@ static void read_flags(struct text_cursor *cursor, struct rules_piece *piece)
 		case ' ':
 			piece->has_blank = true;
 			break;
-		case '#':
-			piece->is_alternate = true;
-			break;
 		default:
 			return;
 		}
 	}
 }
 
-static bool read_number(struct text_cursor *cursor, int max, const char *error, int *ret_number)
+static bool read_width(struct text_cursor *cursor, struct rules_piece *piece)
 {
-	int number = 0;
-
 	for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++) {
-		number = 10 * number + (*cursor->at - '0');
-		if (number > max)
-			return fail(cursor, error);
+		piece->width = 10 * piece->width + (*cursor->at - '0');
+		if (piece->width > WIDTH_MAX)
+			return fail(cursor, "a width over 10000");
 	}
-	*ret_number = number;
 	return true;
 }
 
 static bool read_conversion(struct text_cursor *cursor, struct rules_piece *piece)
 {
-	static const char conversions[] = "diouxXcsreEfFgG%";
-
-	if (cursor->at < cursor->end && strchr("hlL", *cursor->at) && *cursor->at)
-		cursor->at++;
-	if (cursor->at == cursor->end)
-		return fail(cursor, "a \"%\" at the end; write \"%%\" for a percent sign");
-	piece->conversion = *cursor->at++;
-	if (!piece->conversion || !strchr(conversions, piece->conversion))
-		return fail(cursor, "unknown conversion; the conversions are d i u x X o c s r "
-			    "e f g, and %% for a percent sign");
-	if (piece->conversion == 'i' || piece->conversion == 'u')
-		piece->conversion = 'd';
-	return true;
+	piece->conversion = cursor->at < cursor->end ? *cursor->at++ : '\0';
+	return (piece->conversion && strchr("diuxXosc", piece->conversion)) ||
+	       fail(cursor, "unknown conversion; the conversions are d i u x X o s c, with 0 - + "
+			    "blank and a width before them");
 }
 
 /* Parses a conversion, from what follows its "%". */
 static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece)
 {
-	bool has_field;
-
-	*piece = (struct rules_piece){ .precision = -1 };
-	if (!read_field(cursor, piece, &has_field))
+	*piece = (struct rules_piece){ .text = NULL };
+	if (cursor->at == cursor->end)
+		return fail(cursor, "a \"%\" at the end; write \"%%\" for a percent sign");
+	if (*cursor->at == '%') {
+		piece->text = cursor->at++;
+		piece->len = 1;
+		return true;
+	}
+	if (!read_field(cursor, piece))
 		return false;
 	read_flags(cursor, piece);
-	if (!read_number(cursor, WIDTH_MAX, "a width over 10000", &piece->width))
-		return false;
-	if (cursor->at < cursor->end && *cursor->at == '.') {
-		cursor->at++;
-		if (!read_number(cursor, PRECISION_MAX, "a precision over 100", &piece->precision))
-			return false;
-	}
-	if (!read_conversion(cursor, piece))
-		return false;
-	if (!has_field && piece->conversion != '%')
-		return fail(cursor, "a conversion without a field; write %(tsc)d, or \"%%\" for a "
-			    "percent sign");
-	return true;
+	return read_width(cursor, piece) && read_conversion(cursor, piece);
 }
 
 static void add_piece(struct print_rule *rule, const struct rules_piece *piece)
@@ -218,30 +195,18 @@ static const char *skip(const char *at, const char *end, bool blanks)
 	return at;
 }
 
-/* The whole word must be a number, or a sum of numbers; Python's long numbers end in "L". */
+/* The whole word must be a number. */
 static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 {
-	char text[64], *at = text;
-	uint64_t number, sum = 0;
+	char text[32], *end;
 
-	if (len >= sizeof(text))
+	if (len >= sizeof(text) || !isdigit((unsigned char)*word))
 		return false;
 	memcpy(text, word, len);
 	text[len] = '\0';
 	errno = 0;
-	for (;;) {
-		if (!isdigit((unsigned char)*at))
-			return false;
-		number = strtoull(at, &at, 0);
-		if (errno || __builtin_add_overflow(sum, number, &sum))
-			return false;
-		at += *at == 'L' || *at == 'l';
-		if (*at != '+')
-			break;
-		at++;
-	}
-	*ret_event = sum;
-	return at == text + len;
+	*ret_event = strtoull(text, &end, 0);
+	return !errno && end == text + len;
 }
 
 static int rule_new(const char *template, size_t len, struct print_rule **ret_rule,
@@ -292,7 +257,7 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 	if (word_end == line)
 		*error = "a rule begins with its event, without a blank before it";
 	else if (!read_event(line, (size_t)(word_end - line), &event))
-		*error = "an event is a number: 65537, 0x10001 or 0x10000+1";
+		*error = "an event is a number: 65537 or 0x10001";
 	else if (template == end)
 		*error = "an event without a template";
 	if (**error)

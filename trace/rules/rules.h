@@ -6,14 +6,14 @@
  *	# a comment
  *	0x00010001  %(tsc)d (+%(reltsc)12d)  VMENTRY  vcpu = 0x%(vcpu)08x  pid = 0x%(pid)08x
  *
- * A line is an event's number, blanks, and a template for Python's % operator with a dictionary.
- * If an event has two rules, the later one holds. Events without a rule are printed with the rule
- * for event 0, except in ACRN's files. The fields are tsc (or ts), reltsc (relts), event, pid,
- * vcpu, cpu, vm, and the words 1 to 16.
+ * A line is an event's number, blanks, and a template as Python's % operator with a dictionary has
+ * it: the conversions d i u x X o s c with the flags 0 - + blank and a width. If an event has two
+ * rules, the later one holds. Events without a rule are printed with the rule for event 0, except
+ * in ACRN's files. The fields are tsc (or ts), reltsc (relts), event, pid, vcpu, cpu, vm, and the
+ * words 1 to 16.
  *
- * The output is byte for byte the output of kvmtrace_format and xentrace_format with Python 2, and
- * of acrntrace_format.py with Python 3. Templates that Python cannot fill are refused; a number
- * that is no character is printed as "?", and a TSC in seconds as an integer is cut.
+ * The rules that came with the three programs print what they printed. A number that is no
+ * character of ASCII is printed as "?", and a TSC in seconds as an integer is cut.
  */
 #ifndef KVMTOP_TRACE_RULES_RULES_H
 #define KVMTOP_TRACE_RULES_RULES_H
@@ -90,9 +90,8 @@ struct rules_piece {
 	size_t len;
 	enum rules_field field;
 	char conversion;
-	bool has_zeros, is_left, has_sign, has_blank, is_alternate; /* 0 - + blank # */
+	bool has_zeros, is_left, has_sign, has_blank; /* 0 - + blank */
 	int width;
-	int precision; /* -1: none */
 };
 
 struct print_rule {

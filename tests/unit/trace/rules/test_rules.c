@@ -73,31 +73,19 @@ struct example {
 };
 
 /* All of these are what Python 2.7 printed. */
-static void python2_laid_numbers_out_like_this(void **state)
+static void numbers_are_laid_out_as_by_python(void **state)
 {
 	static const struct example examples[] = {
-		{ "%(3)#x|", "0x8000000000000000|" },
-		{ "%(2)08.5d|", "00000255|" },
-		{ "%(2)-05d|", "255  |" },
-		{ "%(2)#010x|", "0x000000ff|" },
-		{ "%(2)+#10x|", "     +0xff|" },
-		{ "%(1).0d|", "|" },
-		{ "%(2)#o|%(1)#o|%(1)#.0o|", "0377|0|0|" },
-		{ "%(1)#x|%(1)#.0x", "0x0|0x" },
-		{ "%(reltsc)05d|%(relts)x|%(reltsc)#08x", "-0012|-c|-0x0000c" },
-		{ "%(2)X|%(2)#X", "FF|0XFF" },
-		{ "%(2).5x|%(2)10.5x|%(2)#10.5x|%(2)#010.5x|",
-		  "000ff|     000ff|   0x000ff|0x000000ff|" },
-		{ "%(3)#.30x", "0x000000000000008000000000000000" },
-		{ "%(3)#.30o", "000000001000000000000000000000" },
-		{ "%(2)+ d|%(2) d|%(2)u|%(2)i|%(2)hd|%(2)ld|%(2)Ld",
-		  "+255| 255|255|255|255|255|255" },
-		{ "%(2)f|%(2).0f|%(2)#.0f|%(2)F|%(2)G|%(2)E",
-		  "255.000000|255|255.|255.000000|255|2.550000E+02" },
+		{ "%(3)x|%(3)o|%(3)d", "8000000000000000|1000000000000000000000|"
+				       "9223372036854775808" },
+		{ "%(2)-05d|%(2)-5x|%(2)05x", "255  |ff   |000ff" },
+		{ "%(reltsc)05d|%(relts)x|%(reltsc)6d|%(reltsc)s", "-0012|-c|   -12|-12" },
+		{ "%(2)X|%(2)x|%(1)x|%(1)d", "FF|ff|0|0" },
+		{ "%(2)+ d|%(2) d|%(2)u|%(2)i|%(2)+06d|%(2) 6d",
+		  "+255| 255|255|255|+00255|   255" },
 		{ "%(4)c|%(4)5c|%(4)-5c|%(4)05c|", "A|    A|A    |    A|" },
-		{ "%(2)05s|%(3).1s|%(2)+s|%(3)s", "  255|9|255|9223372036854775808" },
-		{ "%(3)r|%(2)r", "9223372036854775808L|255" },
-		{ "100%%|%5%|%(2)03%|", "100%|    %|  %|" },
+		{ "%(2)05s|%(2)+s|%(2)-5s|", "  255|255|255  |" },
+		{ "100%%|%%(1)d", "100%|%(1)d" },
 		{ "%(tsc)d %(ts)d %(event)d %(pid)d %(vcpu)d", "5750000 5750000 131073 1 2" },
 		{ "a\tb  ", "a\tb  " },
 	};
@@ -107,36 +95,24 @@ static void python2_laid_numbers_out_like_this(void **state)
 		prints(TRACE_KVMTRACE, 0, examples[i].template, examples[i].want);
 }
 
-static void a_frequency_makes_the_tsc_a_float(void **state)
+static void a_frequency_makes_seconds_of_the_tsc(void **state)
 {
 	static const struct example examples[] = {
-		{ "%(tsc)d|%(tsc)x|%(tsc)s|%(tsc)r|", "5|5|5.75|5.75|" },
-		{ "%(tsc)08.2f|%(tsc)e|%(tsc)g|%(tsc)#g|", "00005.75|5.750000e+00|5.75|5.75000|" },
-		{ "%(tsc)+.3d|%(tsc)010d|%(reltsc)d", "+005|0000000005|-12" },
-		{ "%(tsc)c", "?" },
+		{ "%(tsc)d|%(tsc)x|%(tsc)s|%(tsc)8s|%(tsc)-8s|", "5|5|5.75|    5.75|5.75    |" },
+		{ "%(tsc)+d|%(tsc)010d|%(reltsc)d", "+5|0000000005|-12" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
 		prints(TRACE_KVMTRACE, 1, examples[i].template, examples[i].want);
-	/* As the doubles nearest to them are written. */
-	prints(TRACE_KVMTRACE, 2400, "%(tsc)r %(tsc)s", "0.002395833333333333 0.00239583333333");
-	prints(TRACE_KVMTRACE, 575, "%(tsc)r %(tsc)s", "0.01 0.01");
+	prints(TRACE_KVMTRACE, 2400, "%(tsc)s", "0.00239583333333");
+	prints(TRACE_KVMTRACE, 575, "%(tsc)s", "0.01");
 }
 
-/* And these Python 3.11's. */
-static void acrns_python3_differs(void **state)
+static void acrn_has_vms_and_cpus(void **state)
 {
-	static const struct example examples[] = {
-		{ "%(1).0d|%(1).0x|%(1)#.0x|%(1)#.0o|", "0|0|0x0|0o0|" },
-		{ "%(2)#o|%(1)#o|%(3)r", "0o377|0o0|9223372036854775808" },
-		{ "%(2)c%(4)c", "\303\277A" },
-		{ "%(cpu)d %(vm)d %(vcpu)d", "7 3 2" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-		prints(TRACE_ACRN, 0, examples[i].template, examples[i].want);
+	prints(TRACE_ACRN, 0, "%(cpu)d %(vm)d %(vcpu)d", "7 3 2");
 }
 
 static void xentrace_has_seven_words_and_cpus(void **state)
@@ -166,9 +142,6 @@ static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, rules), "second\n");
 	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, rules), "rest\n");
 	assert_string_equal(print(TRACE_ACRN, &other, 0, rules), "");
-	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20000+1 sum\n"), "sum\n");
-	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20001L long\n"), "long\n");
-	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20000l+1L x\n"), "x\n");
 	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, "1 x\n"), "");
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, ""), "");
 }
@@ -177,7 +150,7 @@ static void what_is_no_character_is_a_question_mark(void **state)
 {
 	(void)state;
 	prints(TRACE_KVMTRACE, 0, "%(event)c%(3)c%(reltsc)c", "???");
-	prints(TRACE_ACRN, 0, "%(event)c%(3)c%(reltsc)c", "\360\240\200\201??");
+	prints(TRACE_ACRN, 0, "%(2)c%(3)c%(reltsc)c%(4)c", "???A");
 }
 
 static void refuses(const char *text, const char *want)
@@ -204,14 +177,18 @@ static void errors_name_the_line(void **state)
 	refuses("-1 a\n", "rules:1: an event is a number");
 	refuses("1 %d\n", "rules:1: a conversion without a field");
 	refuses("1 %(2)d %10.3s\n", "rules:1: a conversion without a field");
-	refuses("1 %*d\n", "rules:1: unknown conversion");
+	refuses("1 %(2)*d\n", "rules:1: unknown conversion");
 	refuses("99999999999999999999 a\n", "rules:1: an event is a number");
-	refuses("0x10000+ a\n", "rules:1: an event is a number");
+	refuses("0x10000+1 a\n", "rules:1: an event is a number");
 	refuses("+1 a\n", "rules:1: an event is a number");
-	refuses("1LL a\n", "rules:1: an event is a number");
-	refuses("18446744073709551615+1 a\n", "rules:1: an event is a number");
+	refuses("1L a\n", "rules:1: an event is a number");
+	refuses("18446744073709551616 a\n", "rules:1: an event is a number");
 	refuses("1 50%\n", "rules:1: a \"%\" at the end");
-	refuses("1 %(1)\n", "rules:1: a \"%\" at the end");
+	refuses("1 %(1)\n", "rules:1: unknown conversion");
+	refuses("1 %(1)#x\n", "rules:1: unknown conversion");
+	refuses("1 %(1).2d\n", "rules:1: unknown conversion");
+	refuses("1 %(1)f\n", "rules:1: unknown conversion");
+	refuses("1 %5%\n", "rules:1: a conversion without a field");
 	refuses("1 %(1\n", "rules:1: a field's name without");
 	refuses("1 %(x)d\n", "rules:1: unknown field");
 	refuses("1 %()d\n", "rules:1: unknown field");
@@ -219,9 +196,8 @@ static void errors_name_the_line(void **state)
 	refuses("1 %(17)d\n", "rules:1: unknown field");
 	refuses("1 %(01)d\n", "rules:1: unknown field");
 	refuses("1 %(1)q\n", "rules:1: unknown conversion");
-	refuses("1 %(1)lld\n", "rules:1: unknown conversion");
+	refuses("1 %(1)ld\n", "rules:1: unknown conversion");
 	refuses("1 %(1)10001d\n", "rules:1: a width over 10000");
-	refuses("1 %(1).101d\n", "rules:1: a precision over 100");
 }
 
 static void nul_bytes_are_bytes(void **state)
@@ -240,9 +216,9 @@ static void nul_bytes_are_bytes(void **state)
 UNIT(test_rules)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(python2_laid_numbers_out_like_this),
-		cmocka_unit_test(a_frequency_makes_the_tsc_a_float),
-		cmocka_unit_test(acrns_python3_differs),
+		cmocka_unit_test(numbers_are_laid_out_as_by_python),
+		cmocka_unit_test(a_frequency_makes_seconds_of_the_tsc),
+		cmocka_unit_test(acrn_has_vms_and_cpus),
 		cmocka_unit_test(xentrace_has_seven_words_and_cpus),
 		cmocka_unit_test(bytes_of_text_have_signs),
 		cmocka_unit_test(the_later_rule_holds_and_0_is_for_the_rest),
