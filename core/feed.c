@@ -203,30 +203,3 @@ int provider_try(const struct provider *provider, const struct env *env,
 	guests_free(feed.args.guests);
 	return err;
 }
-
-/* ---- feeds that replace others */
-
-const struct feed *feed_first(const struct feed *feed, const struct feed *list, size_t nr)
-{
-	for (size_t i = 0; feed->provider->instead_of && i < nr; i++) {
-		if (list[i].provider == feed->provider->instead_of)
-			return &list[i];
-	}
-	return NULL;
-}
-
-bool feed_is_spare(const struct feed *feed, const struct feed *list, size_t nr)
-{
-	const struct feed *first = feed_first(feed, list, nr);
-
-	return first && first->is_open;
-}
-
-bool feed_is_replaced(const struct feed *feed, const struct feed *list, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (list[i].is_open && feed_first(&list[i], list, nr) == feed)
-			return true;
-	}
-	return false;
-}

@@ -46,14 +46,30 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
+/* The feed that this one is opened instead of; NULL: there is none. */
+static const struct feed *first_choice(const struct monitor *monitor, const struct feed *feed)
+{
+	for (size_t i = 0; feed->provider->instead_of && i < monitor->nr_feeds; i++) {
+		if (monitor->feeds[i].provider == feed->provider->instead_of)
+			return &monitor->feeds[i];
+	}
+	return NULL;
+}
+
 static bool is_spare(const struct monitor *monitor, const struct feed *feed)
 {
-	return feed_is_spare(feed, monitor->feeds, monitor->nr_feeds);
+	const struct feed *first = first_choice(monitor, feed);
+
+	return first && first->is_open;
 }
 
 static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 {
-	return feed_is_replaced(feed, monitor->feeds, monitor->nr_feeds);
+	for (size_t i = 0; i < monitor->nr_feeds; i++) {
+		if (monitor->feeds[i].is_open && first_choice(monitor, &monitor->feeds[i]) == feed)
+			return true;
+	}
+	return false;
 }
 
 /* Why nothing counts: the first feed's reason; of a feed that replaces it, the reason, too. */
@@ -62,8 +78,7 @@ static void say_why(const struct monitor *monitor, struct error *error)
 	error->text[0] = '\0';
 	for (size_t i = 0; i < monitor->nr_feeds; i++) {
 		const struct feed *feed = &monitor->feeds[i];
-		const struct feed *first =
-			feed_first(feed, monitor->feeds, monitor->nr_feeds);
+		const struct feed *first = first_choice(monitor, feed);
 
 		if (feed->is_open || feed->is_aside)
 			continue;

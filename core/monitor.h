@@ -179,14 +179,6 @@ void feed_collect(struct feed *feed, struct sample *sample);
 bool feed_has_no_exits(const struct feed *feed);
 
 /*
- * Of a list of feeds: the one that this one replaces (NULL: none); whether this one is not needed,
- * as that one is open; whether another one replaces it.
- */
-const struct feed *feed_first(const struct feed *feed, const struct feed *list, size_t nr);
-bool feed_is_spare(const struct feed *feed, const struct feed *list, size_t nr);
-bool feed_is_replaced(const struct feed *feed, const struct feed *list, size_t nr);
-
-/*
  * For --list-providers: tries a provider. 0: error has how it counts where kernels differ; -errno:
  * error has why it cannot work here.
  */

@@ -39,9 +39,6 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size);
  */
 int open_program(const char *path);
 
-/* The program may open as many files as it can be allowed to. */
-void raise_file_limit(void);
-
 /* Whether there is a file or a folder of this name. */
 bool path_exists(const char *path);
 

@@ -13,53 +13,24 @@
 #include "lib/when.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define DAY_S 86400
 #define YEAR_MIN 1970
 #define YEAR_MAX 2199 /* its nanoseconds fit int64_t */
 #define TEXT_MAX 64
 
 /* ---- the local time zone ---- */
 
-/* How far local time is ahead of UTC at a moment, in seconds. */
-static time_t offset_at(time_t time)
-{
-	struct tm tm = { .tm_gmtoff = 0 };
-
-	localtime_r(&time, &tm);
-	return tm.tm_gmtoff;
-}
-
-/* The first moment after `before`, up to `after`, with another offset than at `before`. */
-static time_t find_change(time_t before, time_t after)
-{
-	time_t offset = offset_at(before);
-
-	while (after - before > 1) {
-		time_t middle = before + (after - before) / 2;
-
-		if (offset_at(middle) == offset)
-			before = middle;
-		else
-			after = middle;
-	}
-	return after;
-}
-
-/*
- * The moment of a local date and time. Offsets change at most once within the two days around it,
- * so the offset is the one a day before or the one a day after.
- */
+/* A local time that is there twice is the first one; one that is skipped is as of winter. */
 static time_t from_local(const struct tm *local)
 {
-	struct tm tm = *local;
-	time_t time = timegm(&tm);
-	time_t before = offset_at(time - DAY_S), after = offset_at(time + DAY_S);
+	struct tm summer = *local, winter = *local;
+	time_t time;
 
-	if (offset_at(time - before) == before)
-		return time - before;
-	if (offset_at(time - after) == after)
-		return time - after;
-	return find_change(time - after, time - before);
+	summer.tm_isdst = 1;
+	winter.tm_isdst = 0;
+	time = mktime(&summer);
+	return summer.tm_isdst > 0 && summer.tm_hour == local->tm_hour &&
+			       summer.tm_min == local->tm_min ?
+		       time : mktime(&winter);
 }
 
 /* The date and time of a moment. */

@@ -15,7 +15,6 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
-#include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
 #include "providers/exits/stacks.h"
@@ -188,7 +187,6 @@ static int begin(struct exits_state *exits, struct error *error)
 	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
 	exits->lost = (struct exits_bpf_lost){ 0 };
 	exits->flags = ROW_FROM_ZERO;
-	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
 	return 0;
 }
 
@@ -401,7 +399,6 @@ static int add_threads(struct exits_state *exits, struct error *error)
 
 	exits->ended = ended;
 	exits_threads_grow(exits->threads, max_threads);
-	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
 	return exits_bpf_add_threads(exits->bpf, error);
 }
 

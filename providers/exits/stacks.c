@@ -191,8 +191,11 @@ static void follow_cpus(struct exits_stacks *stacks, struct error *error)
 static int attach(struct exits_stacks *stacks)
 {
 	const struct exits_bpf *bpf = stacks->config.bpf;
-	int err = cpus_online(stacks->config.env, sample_cpu, stacks);
+	int err;
 
+	/* An event and its link by CPU. */
+	descriptors_raise(2 * (uint64_t)sysconf(_SC_NPROCESSORS_CONF) + DESCRIPTORS_SPARE);
+	err = cpus_online(stacks->config.env, sample_cpu, stacks);
 	if (err >= 0 && !bpf->config.has_cycles)
 		err = keep_link(stacks, bpf_program__attach(bpf->program->progs.on_timer), NO_CPU);
 	if (err < 0)

@@ -12,8 +12,8 @@
 #include <tracefs.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/process.h"
+#include "host/machine.h"
 #include "trace/tracer/tracer.h"
 
 #define PIPE_BYTES (1 << 20)
@@ -266,7 +266,7 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	size_t nr = config->nr_cpus;
 	int err = 0;
 
-	raise_file_limit(); /* on large machines two for each CPU exceed the usual 1024 */
+	descriptors_raise(2 * nr + DESCRIPTORS_SPARE);
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	ring->page = xmalloc(ring->page_bytes);
 	ring->raw = xcalloc(nr, sizeof(*ring->raw));

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
+#include "host/machine.h"
 #include "trace/recording/perf/perf.h"
 
 #define PREFIX "data."
@@ -97,7 +97,7 @@ size_t perf_folder_open(struct trace_file *file)
 	DIR *dir = opendir(file->folder);
 	size_t nr = dir ? list_pieces(dir, is_there) : 0, nr_added = 0, nr_missing = 0, first = 0;
 
-	raise_file_limit(); /* machines may have more CPUs than a program may open files */
+	descriptors_raise(nr + DESCRIPTORS_SPARE);
 	for (size_t i = 0; i < nr; i++) {
 		if (is_there[i])
 			nr_added += open_piece(file, dirfd(dir), i);
