@@ -4,7 +4,7 @@
 #
 # The user's, also from the environment:
 #		CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE
-# Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir sbindir datarootdir mandir sysconfdir
+# Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir sbindir datarootdir mandir
 #		unitdir bashcompletiondir zshcompletiondir fishcompletiondir
 # Switches:	V=1		show the commands
 #		WERROR=1	more warnings, and all are errors (not with SANITIZE)
@@ -390,14 +390,13 @@ pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs
 
 # ---- packaging
 
-# GNU's names. Not $(prefix)/etc: logrotate reads /etc only.
+# GNU's names.
 prefix = $(or $(PREFIX),/usr/local)
 exec_prefix = $(prefix)
 bindir = $(exec_prefix)/bin
 sbindir = $(exec_prefix)/sbin
 datarootdir = $(prefix)/share
 mandir = $(datarootdir)/man
-sysconfdir = /etc
 unitdir = $(prefix)/lib/systemd/system
 bashcompletiondir = $(datarootdir)/bash-completion/completions
 zshcompletiondir = $(datarootdir)/zsh/site-functions
@@ -411,8 +410,7 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	packaging/completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
 	packaging/completion/_kvmtop:$(zshcompletiondir)/_kvmtop:644 \
 	packaging/completion/kvmtop.fish:$(fishcompletiondir)/kvmtop.fish:644 \
-	packaging/systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
-	packaging/systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
+	packaging/systemd/kvmtop.service:$(unitdir)/kvmtop.service:644 \
 	packaging/systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \
 	packaging/systemd/kvmtop-prometheus.service:$(unitdir)/kvmtop-prometheus.service:644 \
 	packaging/systemd/kvmtop-listen.service:$(unitdir)/kvmtop-listen.service:644 \
@@ -420,8 +418,7 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	packaging/contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
 	packaging/contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
 	packaging/contrib/vector/kvmtop.toml:$(datarootdir)/kvmtop/vector.toml:644 \
-	packaging/contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644 \
-	packaging/systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
+	packaging/contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644
 
 split = $(word $(2),$(subst :, ,$(1)))
 
@@ -431,7 +428,7 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 			"$(DESTDIR)$(call split,$(item),2)";) true
 	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
 		"$(DESTDIR)$(sbindir)/kvmtop-group" \
-		"$(DESTDIR)$(unitdir)/kvmtop@.service" \
+		"$(DESTDIR)$(unitdir)/kvmtop.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-history.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-listen.service"
@@ -439,7 +436,7 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		"$(DESTDIR)$(mandir)/man8/kvmtop-export.8"
 
 # Folders that every system has, whoever made them; DESTDIR has only ours.
-STANDARD = $(if $(DESTDIR),,*/bin|*/sbin|*/lib|*/share|*/man|*/etc|)
+STANDARD = $(if $(DESTDIR),,*/bin|*/sbin|*/lib|*/share|*/man|)
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")
 	$(Q)for folder in $(sort $(foreach item,$(INSTALLED),$(dir $(call split,$(item),2)))); do \

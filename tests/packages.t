@@ -83,13 +83,12 @@ contributed() {
 not_there() {
 	(cd "$root" && find usr etc -type f) | sed 's/\(\.gz\)\{0,1\}$/:/' >"$TMP/files"
 	for file in packaging/systemd/*.* man/* $(contributed) \
-		_kvmtop kvmtop.fish completions/kvmtop logrotate.d/kvmtop; do
+		_kvmtop kvmtop.fish completions/kvmtop; do
 		case $file in
-		completions/* | logrotate.d/* | kvmtop/*) name=$file ;;
+		completions/* | kvmtop/*) name=$file ;;
 		*) name=${file##*/} ;;
 		esac
-		[ "$name" = kvmtop.logrotate ] ||
-			grep -qF "/$name:" "$TMP/files" || echo "$name"
+		grep -qF "/$name:" "$TMP/files" || echo "$name"
 	done
 }
 
@@ -194,11 +193,11 @@ inside groupdel kvmtop
 # What the services write.
 inside sh -c 'mkdir -p /var/lib/kvmtop /var/lib/prometheus/node-exporter &&
 	cd /var/lib && echo >kvmtop/history.db && echo >prometheus/node-exporter/kvmtop.prom &&
-	cd /var/log && for end in csv csv.old csv.2.gz; do echo >kvmtop-exits.$end; done'
+	echo >/var/log/kvmtop.csv'
 check "deb: it is removed" inside dpkg --remove kvmtop
 check "deb: its history stays" test -e "$root/var/lib/kvmtop/history.db"
 check "deb: it is purged" inside dpkg --purge kvmtop
-is "$(find "$root/var/log" -name 'kvmtop*')" "" "deb: its logs are gone"
+is "$(find "$root/var/log" -name 'kvmtop*')" "" "deb: its log is gone"
 is "$(find "$root/var/lib/prometheus" -type f)" "" "deb: so is the file for node_exporter"
 rm -r "$root/var/lib/prometheus"
 nothing_left deb

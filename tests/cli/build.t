@@ -69,14 +69,12 @@ man_pages() {
 	echo "$1/man8/kvmtop.8"
 }
 is "$(in_folder prefix=/usr)" "\
-./etc/logrotate.d/kvmtop
 ./usr/bin/kvmtop
 ./usr/lib/systemd/system/kvmtop-history.service
 ./usr/lib/systemd/system/kvmtop-listen.service
 ./usr/lib/systemd/system/kvmtop-listen.socket
 ./usr/lib/systemd/system/kvmtop-prometheus.service
-./usr/lib/systemd/system/kvmtop.target
-./usr/lib/systemd/system/kvmtop@.service
+./usr/lib/systemd/system/kvmtop.service
 ./usr/sbin/kvmtop-group
 ./usr/share/bash-completion/completions/kvmtop
 ./usr/share/fish/vendor_completions.d/kvmtop.fish
@@ -96,7 +94,7 @@ is "$(named | while read -r path; do
 	[ -e "$TMP/root$path" ] || echo "$path"
 done)" "" "and only files that are there"
 units=$TMP/root/usr/lib/systemd/system
-like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
+like "$(cat "$units/kvmtop.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
 
 like "$(cat "$units/kvmtop-history.service")" '^ExecStart=/usr/bin/kvmtop ' "so does the history's"
@@ -106,7 +104,7 @@ like "$(cat "$TMP/root/usr/sbin/kvmtop-group")" '^program=/usr/bin/kvmtop$' \
 sandbox() {
 	sed -n '/^# One descriptor/,$p' "$units/$1"
 }
-is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop@.service)" "which has the log's sandbox"
+is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop.service)" "which has the log's sandbox"
 # options UNIT: the same without comments.
 options() {
 	sandbox "$1" | grep '^[A-Z]'
@@ -115,21 +113,21 @@ options() {
 without_code() {
 	options "$1" | sed 's/ CAP_SYSLOG$//; s/^ProtectKernelModules/ProtectKernelLogs=yes\n&/'
 }
-is "$(options kvmtop-prometheus.service)" "$(without_code kvmtop@.service)" \
+is "$(options kvmtop-prometheus.service)" "$(without_code kvmtop.service)" \
 	"so has the file's for Prometheus, which names no functions of the kernel"
 is "$(options kvmtop-listen.service | grep -Ev '^(DynamicUser|User|Group|Ambient.*)=')" \
-	"$(without_code kvmtop@.service | sed 's/^ProtectSystem=full/ProtectSystem=strict/' |
+	"$(without_code kvmtop.service | sed 's/^ProtectSystem=full/ProtectSystem=strict/' |
 		grep -v '^WantedBy=')" \
 	"and the server's, which writes no file and gets its socket from systemd"
 is "$(options kvmtop-listen.service | sed -n 's/^AmbientCapabilities=//p')" \
-	"$(without_code kvmtop@.service | sed -n 's/^CapabilityBoundingSet=//p')" \
+	"$(without_code kvmtop.service | sed -n 's/^CapabilityBoundingSet=//p')" \
 	"its user has the capabilities that the log's root has"
 # Both by systemd's own rules; of the program it only asks whether it is there.
 if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
 then
 	mkdir -p "$TMP/units"
 	cp "$units/kvmtop-listen.socket" "$TMP/units"
-	for unit in kvmtop-history.service kvmtop@.service kvmtop-prometheus.service \
+	for unit in kvmtop-history.service kvmtop.service kvmtop-prometheus.service \
 		kvmtop-listen.service; do
 		sed 's|/usr/bin/kvmtop|/bin/sh|' "$units/$unit" >"$TMP/units/$unit"
 		is "$(systemd-analyze verify --man=no "$TMP/units/$unit" 2>&1)" "" \
@@ -141,32 +139,17 @@ else
 	skip "the units by systemd's rules" "no systemd-analyze that knows --offline"
 fi
 
-# as_unit VIEW MACHINE: what the unit of the view runs, for two intervals, of a captured machine.
+# as_unit MACHINE: what the log's unit runs, for two intervals, of a captured machine.
 as_unit() {
 	# shellcheck disable=SC2046,SC2317 # words; check calls it
-	"$KVMTOP" $(sed -n "s|%i|$1|g; s|/var/log/|$TMP/|; s|^ExecStart=[^ ]* ||p" \
-		"$units/kvmtop@.service") --sysroot "tests/sysroot/$2" -n 2 -s 0.1 2>"$TMP/err"
+	"$KVMTOP" $(sed -n "s|/var/log/|$TMP/|; s|^ExecStart=[^ ]* ||p" "$units/kvmtop.service") \
+		--sysroot "tests/sysroot/$1" -n 2 -s 0.1 2>"$TMP/err"
 }
-is "$(grep '^Wants=' "$units/kvmtop.target")" "Wants=kvmtop@events.service kvmtop@exits.service" \
-	"the target starts logs of two views"
-for view in events exits; do
-	check "the unit of the view $view logs it" as_unit "$view" amd
-done
-like "$(cat "$TMP/kvmtop-events.csv")" '^timestamp,.*,kvm_exit,' "events have kvm_stat's columns"
-like "$(cat "$TMP/kvmtop-exits.csv")" '^time,reason,total,.*,avg_ns,p50_ns,p99_ns,interval_max_' \
-	"exits have times"
-is "$(as_unit events intel || echo $?)" 1 "a log of another kernel's events is refused"
-like "$(cat "$TMP/err")" 'events.csv" has other columns .*: rename it, or choose another file' \
+check "the unit logs" as_unit amd
+like "$(cat "$TMP/kvmtop.csv")" '^timestamp,.*,kvm_exit,' "with kvm_stat's columns"
+is "$(as_unit intel || echo $?)" 1 "a log of another kernel's events is refused"
+like "$(cat "$TMP/err")" 'kvmtop.csv" has other columns .*: rename it, or choose another file' \
 	"with the remedy"
-after=$(sed -n "/^ExecStopPost=/,/'\$/p" "$units/kvmtop@.service" | tr -d '\\\n' |
-	sed "s|^ExecStopPost=-||; s|%i|events|g; s|/var/log/|$TMP/|g")
-EXIT_STATUS=0 sh -c "$after"
-check "a unit that ends well leaves its log alone" test -e "$TMP/kvmtop-events.csv"
-EXIT_STATUS=1 sh -c "$after"
-check "a unit that failed renames its log" test -e "$TMP/kvmtop-events.csv.old"
-check "and starts again" as_unit events intel
-like "$(cat "$TMP/root/etc/logrotate.d/kvmtop")" '^/var/log/kvmtop-\*\.csv [{]' \
-	"logrotate takes both logs"
 # What the history's unit runs, of a captured machine.
 history=$(sed -n 's/^Environment="KVMTOP_HISTORY=\(.*\)"$/\1/p' "$units/kvmtop-history.service")
 command=$(sed -n 's|^ExecStart=[^ ]* ||p' "$units/kvmtop-history.service" |
@@ -175,7 +158,7 @@ like "$command" '^-w .*/history.db -s 10 --max-age 7d --max-size 2G$' "a history
 # shellcheck disable=SC2086 # words
 check "the history's unit writes it" "$KVMTOP" $command --sysroot tests/sysroot/amd -n 2 -s 0.1
 like "$("$KVMTOP" -r "$TMP/history.db" -1 --view exits)" '^hlt ' "and it is read"
-is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
+is "$(in_folder exec_prefix=/e datarootdir=/d unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
 ./d/fish/vendor_completions.d/kvmtop.fish
 ./d/kvmtop/kvmtop.json
@@ -186,24 +169,20 @@ $(man_pages ./d/man)
 ./d/zsh/site-functions/_kvmtop
 ./e/bin/kvmtop
 ./e/sbin/kvmtop-group
-./s/logrotate.d/kvmtop
 ./u/kvmtop-history.service
 ./u/kvmtop-listen.service
 ./u/kvmtop-listen.socket
 ./u/kvmtop-prometheus.service
-./u/kvmtop.target
-./u/kvmtop@.service" "the folders have GNU's names"
+./u/kvmtop.service" "the folders have GNU's names"
 is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./b/kvmtop
 ./c/kvmtop
-./etc/logrotate.d/kvmtop
 $(man_pages ./m)
 ./p/lib/systemd/system/kvmtop-history.service
 ./p/lib/systemd/system/kvmtop-listen.service
 ./p/lib/systemd/system/kvmtop-listen.socket
 ./p/lib/systemd/system/kvmtop-prometheus.service
-./p/lib/systemd/system/kvmtop.target
-./p/lib/systemd/system/kvmtop@.service
+./p/lib/systemd/system/kvmtop.service
 ./p/sbin/kvmtop-group
 ./p/share/fish/vendor_completions.d/kvmtop.fish
 ./p/share/kvmtop/kvmtop.json

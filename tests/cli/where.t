@@ -215,7 +215,7 @@ else
 	is "$(nameless -w "$TMP/nameless.db" --keep where -s 0.5 -n 2)" CAP_SYSLOG \
 		"and what keeps a history of it"
 fi
-for unit in kvmtop-history kvmtop@; do
+for unit in kvmtop-history kvmtop; do
 	like "$(cat packaging/systemd/$unit.service)" '^CapabilityBoundingSet=.*CAP_SYSLOG' \
 		"$unit.service has the capability"
 	unlike "$(cat packaging/systemd/$unit.service)" '^ProtectKernelLogs=yes' "which stays"
