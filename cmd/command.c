@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of commands, their --help, and `kvmtop help`. */
+/* The table of commands, and their --help. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,8 @@
 #include "core/findings/rules.h"
 
 static const struct command *const commands[] = {
-	&exits_command,	 &export_command, &format_command,   &help_command,
-	&record_command, &report_command, &timeline_command, &where_command,
-	&who_command,	 &why_command,
+	&exits_command,	 &export_command,   &format_command, &record_command, &report_command,
+	&timeline_command, &where_command,  &who_command,    &why_command,
 };
 
 const struct command *command_by_name(const char *name)
@@ -44,23 +43,10 @@ void command_list(FILE *out, bool for_shell)
 			commands[i]->help);
 }
 
-void command_topics(FILE *out, bool for_shell)
-{
-	for (size_t i = 0; i < option_table.nr; i++) {
-		const struct option_spec *spec = &option_table.specs[i];
-
-		if (spec->heading)
-			fprintf(out, for_shell ? "%s\t%s\n" : "  %-9s %s\n", spec->topic,
-				spec->heading);
-	}
-	fprintf(out, for_shell ? "%s\t%s\n" : "  %-9s %s\n", "all", "All of these");
-}
-
 static void print_help(const struct command *command)
 {
 	fputs(command->usage, stdout);
-	option_help(&option_table, &command->command,
-		    command->name[0] ? LISTED_BY_TOPIC : LISTED_FIRST, NULL, stdout);
+	option_help(&option_table, &command->command, stdout);
 	if (!command->name[0]) {
 		puts("\nCommands, each with a --help of its own:");
 		command_list(stdout, false);
@@ -186,59 +172,3 @@ int command_main(int argc, char **argv)
 		return say_failure(-EINVAL, &error);
 	return command->run(&options);
 }
-
-/* ---- kvmtop help ---- */
-
-static bool is_topic(const char *word)
-{
-	for (size_t i = 0; i < option_table.nr; i++) {
-		const struct option_spec *spec = &option_table.specs[i];
-
-		if (spec->heading && strcmp(spec->topic, word) == 0)
-			return true;
-	}
-	return strcmp(word, "all") == 0;
-}
-
-static int understand(struct options *options, struct error *error)
-{
-	const char *word = options->nr_words ? options->words[0] : "all";
-
-	if (options->nr_words > 1)
-		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
-	if (!command_by_name(word) && !is_topic(word))
-		return error_set(error, -EINVAL,
-				 "\"%s\": neither a command nor a topic; kvmtop help "
-				 "lists them",
-				 word);
-	return 0;
-}
-
-static int run(struct options *options)
-{
-	const char *word = options->nr_words ? options->words[0] : NULL;
-
-	if (word && command_by_name(word)) {
-		print_help(command_by_name(word));
-	} else if (word) {
-		option_help(&option_table, &top_command.command, LISTED_BY_TOPIC,
-			    strcmp(word, "all") == 0 ? NULL : word, stdout);
-	} else {
-		puts("Topics, of the options of kvmtop itself:");
-		command_topics(stdout, false);
-		puts("\nCommands:");
-		command_list(stdout, false);
-	}
-	return STATUS_OK;
-}
-
-const struct command help_command = {
-	.name = "help",
-	.help = "list the options of a topic, or of a command",
-	.usage = "Usage: kvmtop help [TOPIC | COMMAND]\n"
-		 "Lists the options of a topic, or of a command; without one, the topics.\n",
-	.footer = "More: man kvmtop\n",
-	.command = { .works = MODE_HELP, .offer = OFFER_TOPICS },
-	.understand = understand,
-	.run = run,
-};

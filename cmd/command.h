@@ -40,8 +40,8 @@ extern const struct option_table option_table;
 /* ---- command.c: the commands ---- */
 
 extern const struct command top_command, exits_command, export_command, format_command,
-	help_command, record_command, report_command, timeline_command, where_command,
-	who_command, why_command;
+	record_command, report_command, timeline_command, where_command, who_command,
+	why_command;
 
 /* Runs the command that argv names, or the program without one. Returns the exit status. */
 int command_main(int argc, char **argv);
@@ -50,7 +50,6 @@ const struct command *command_by_name(const char *name); /* NULL: there is none 
 
 /* A name and what it is, a line each; for the shell's completion with a tab between them. */
 void command_list(FILE *out, bool for_shell);
-void command_topics(FILE *out, bool for_shell);
 
 /* "exits, format, ..." */
 void command_names(char *buf, size_t size);

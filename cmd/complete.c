@@ -87,7 +87,7 @@ static void print_options(const struct option_command *command)
 	for (size_t i = 0; i < option_table.nr; i++) {
 		const struct option_spec *spec = &option_table.specs[i];
 
-		if (!option_is_of(spec, command) || spec->listed == LISTED_IN_MAN)
+		if (!option_is_of(spec, command) || spec->is_in_man)
 			continue;
 		if (spec->letter)
 			printf("-%c\t%s\n", spec->letter, spec->help);
@@ -133,10 +133,6 @@ void completion_print(const struct completion *completion)
 		break;
 	case OFFER_METRICS:
 		print_metrics();
-		break;
-	case OFFER_TOPICS:
-		command_topics(stdout, true);
-		command_list(stdout, true);
 		break;
 	case OFFER_OPTIONS:
 		print_options(&completion->command->command);

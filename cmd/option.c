@@ -412,9 +412,7 @@ static void print_wrapped(FILE *out, const char *words)
 	fprintf(out, "%s\n", words);
 }
 
-/* A second long name is listed below its topic only. */
-static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec,
-		      bool has_alias)
+static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)
 {
 	char text[80] = "", more[256] = "", words[512];
 	int n = 0;
@@ -424,7 +422,7 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 	if (spec->name)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s--%s",
 			      spec->letter ? ", " : "      ", spec->name);
-	if (spec->alias && has_alias)
+	if (spec->alias)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
 	if (spec->value)
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
@@ -437,23 +435,20 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 	print_wrapped(out, words);
 }
 
-void option_help(const struct option_table *table, const struct option_command *command,
-		 enum listed up_to, const char *topic, FILE *out)
+void option_help(const struct option_table *table, const struct option_command *command, FILE *out)
 {
 	const struct option_spec *heading = NULL;
-	bool is_of_topic = !topic;
 
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
 
 		if (spec->heading) {
 			heading = spec;
-			is_of_topic = !topic || strcmp(topic, spec->topic) == 0;
-		} else if (is_of_topic && option_is_of(spec, command) && spec->listed <= up_to) {
+		} else if (option_is_of(spec, command) && !spec->is_in_man) {
 			if (heading)
 				fprintf(out, "\n%s:\n", heading->heading);
 			heading = NULL;
-			help_line(out, table, spec, up_to > LISTED_FIRST);
+			help_line(out, table, spec);
 		}
 	}
 }

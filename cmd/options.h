@@ -48,23 +48,14 @@ enum offer {
 	OFFER_VIEWS,
 	OFFER_COLUMNS, /* of the view that the command line names */
 	OFFER_METRICS,
-	OFFER_TOPICS, /* of kvmtop help */
 	/* Found by complete.c, in no table. */
 	OFFER_OPTIONS,
 	OFFER_COMMANDS, /* of kvmtop */
 };
 
-/* Where an option is listed. */
-enum listed {
-	LISTED_FIRST, /* in --help */
-	LISTED_BY_TOPIC, /* of kvmtop itself: by `kvmtop help TOPIC` only; of commands: in --help */
-	LISTED_IN_MAN, /* in the manual only */
-};
-
 /* An option: the modes and sources it works with, the member for its value, and its help. */
 struct option_spec {
-	/* A row without an option is a heading of --help: its text, and its name as a topic. */
-	const char *heading, *topic;
+	const char *heading; /* of --help, in a row without an option */
 	unsigned int works; /* bits of enum works */
 	int letter;	    /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
@@ -78,7 +69,7 @@ struct option_spec {
 	size_t offset; /* in the struct that the values go to */
 	const char *help;
 	bool is_answer;	   /* --help: what follows on the command line does not matter */
-	enum listed listed;
+	bool is_in_man; /* in the manual only */
 	enum offer offer;  /* for its argument, which a flag may have, too */
 	const char *words; /* further words for its argument: "bpf perf"; NULL: none */
 };
@@ -157,9 +148,8 @@ int option_word(const char *words, const char *word);
 /* Whether the command has the row's option. */
 bool option_is_of(const struct option_spec *spec, const struct option_command *command);
 
-/* Prints options below their headings, as far as up_to lists them; topic NULL: all headings. */
-void option_help(const struct option_table *table, const struct option_command *command,
-		 enum listed up_to, const char *topic, FILE *out);
+/* Prints the command's options below their headings. */
+void option_help(const struct option_table *table, const struct option_command *command, FILE *out);
 
 /* ---- the options of kvmtop */
 
@@ -195,9 +185,8 @@ enum works {
 	MODE_RECORD = 1u << 14,
 	MODE_FORMAT = 1u << 15,
 	MODE_TIMELINE = 1u << 16,
-	MODE_HELP = 1u << 17,
-	MODE_WHO = 1u << 18,
-	MODE_WHERE = 1u << 19,
+	MODE_WHO = 1u << 17,
+	MODE_WHERE = 1u << 18,
 
 	/* In the order of enum source_kind: FROM_LIVE << kind. */
 	FROM_LIVE = 1u << 24,
@@ -208,7 +197,7 @@ enum works {
 };
 
 #define MODES_TOP ((1u << 10) - 1)
-#define MODES_ALL ((1u << 20) - 1)
+#define MODES_ALL ((1u << 19) - 1)
 #define FROM_NOW (FROM_LIVE | FROM_MACHINE)
 #define FROM_STORE (FROM_HISTORY | FROM_PROMETHEUS)
 #define FROM_PAST (FROM_STORE | FROM_RECORDING)

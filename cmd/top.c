@@ -342,7 +342,7 @@ const struct command top_command = {
 		 "       kvmtop COMMAND [OPTION]...\n"
 		 "Monitors VM exits and vCPU time of the KVM guests on this host: which guest,\n"
 		 "which vCPU, which exits, how often, how long, and for which port or address.\n",
-	.footer = "More options: kvmtop help. Keys: press h. Manual: man kvmtop\n"
+	.footer = "Keys: press h. Manual: man kvmtop\n"
 		  "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
 	.command = { .works = MODES_TOP },
 	.understand = understand,

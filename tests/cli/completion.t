@@ -11,9 +11,9 @@ next() {
 	"$KVMTOP" --complete -- "$@" | sed 's/\(.\)	.*/\1/' | tr '\t\n' '@ '
 }
 
-# options_of [COMMAND]: the options that kvmtop help lists.
+# options_of [COMMAND]: the options that --help lists.
 options_of() {
-	"$KVMTOP" help "${1:-all}" | grep '^  ' | cut -c1-31 |
+	"$KVMTOP" "$@" --help | sed '/^Commands/,$d' | grep '^  ' | cut -c1-31 |
 		grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '
 }
 

@@ -147,11 +147,8 @@ static void commands_are_named(void **state)
 {
 	(void)state;
 	refuses("foo", "unexpected argument \"foo\"; a command is the first word: "
-		       "exits, export, format, help, record, report, timeline");
+		       "exits, export, format, record, report, timeline");
 	refuses("-1 report", "unexpected argument \"report\"");
-	refuses("help foo", "\"foo\": neither a command nor a topic");
-	accepts("help source", MODE_HELP);
-	accepts("help exits", MODE_HELP);
 	accepts("--version -o x extra", MODE_VERSION);
 }
 
