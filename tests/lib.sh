@@ -374,7 +374,7 @@ screen_keys() {
 
 # screen_type TEXT: sends the bytes as they are, escape sequences too; names mean nothing.
 screen_type() {
-	t_tmux send-keys -t t -l "$1"
+	t_tmux send-keys -t t -l -- "$1"
 }
 
 # screen_click COLUMN ROW [BUTTON]: a mouse click (SGR), counted from 1; 64 and 65 are the wheel.

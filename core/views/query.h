@@ -50,7 +50,6 @@ struct query {
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
 	bool zeros;		      /* with rows that are 0 */
-	bool has_interrupts;	      /* of view_vcpus: interrupts are measured, too */
 	bool marks_shared_names;      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	size_t most_rows; /* of a tree: of more, small ones are left out; 0: none is */

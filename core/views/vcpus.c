@@ -23,11 +23,6 @@ static bool needs(const struct field *field)
 		!host_is_of_host(field->part));
 }
 
-static bool wants(const struct query *query, const struct field *field)
-{
-	return vcpus_want(query, field) || (query->has_interrupts && field->use == USE_INTERRUPT);
-}
-
 /* Whether the query is about all that a guest's VMM runs. */
 static bool shows_threads(const struct query *query)
 {
@@ -157,7 +152,7 @@ const struct view_type view_vcpus = {
 	.is_timed = true,
 	.has_host = true,
 	.details = { &view_exits, &view_interrupts },
-	.wants = wants,
+	.wants = vcpus_want,
 	.needs = needs,
 	.build = build,
 	.finish = finish,

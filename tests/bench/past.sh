@@ -30,12 +30,12 @@ median() {
 }
 
 # The day's end and noon are as far from totals as can be, 78 s before noon is near.
-printf '%-26s %8s %8s %8s %8s %8s %8s %8s\n' "" "frame," "frame," "t," "t," "T," "j 2h," "J 30m,"
+printf '%-26s %8s %8s %8s %8s %8s %8s %8s\n' "" "frame," "frame," "t," "t," "T," "j -2h," "j +30m,"
 printf '%-26s %8s %8s %8s %8s %8s %8s %8s\n' "--at" ms "CPU ms" "CPU ms" "CPU ms" "CPU ms" \
 	"CPU ms" "CPU ms"
 for at in -1s -6h -12h -43278s -23h; do
 	for _ in $(seq "$ROUNDS"); do
-		"$BUILD/tests/bench/screen" -k "t t T j 2h . J 30m ." PAUSED \
+		"$BUILD/tests/bench/screen" -k "t t T j -2h . j +30m ." PAUSED \
 			"$KVMTOP" -r "$file" --view guests "--at=$at"
 	done >"$work/screen"
 	printf '%-26s' "$at"

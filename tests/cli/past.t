@@ -158,17 +158,16 @@ screen_has 'paused at' "t: one sample back"
 screen_keys t t t t t
 screen_has '^No earlier sample is remembered' "t: there is nothing earlier"
 screen_keys j
-screen_has '^Forward by, or to' "j asks"
+screen_has '^To, or by' "j asks"
 screen_type 'x'
 screen_keys Enter
 screen_has '^"x":' "what is no time is refused"
 screen_keys C-u
-screen_type '1h'
+screen_type '+1h'
 screen_keys Enter
 screen_has 'paused at' "a time in the future is the latest sample"
-screen_keys J
-screen_has '^Back by, or to' "J asks"
-screen_type '1h'
+screen_keys j
+screen_type '-1h'
 screen_keys Enter
 screen_has 'paused at' "a time before all samples is the first"
 screen_keys 4
@@ -229,7 +228,7 @@ screen_keys q
 # jump TEXT: by j, and to the moment that the title says then.
 jump() {
 	screen_keys j
-	screen_sees '^Forward by, or to' || return
+	screen_sees '^To, or by' || return
 	screen_type "$1"
 	screen_keys Enter
 }
@@ -280,8 +279,8 @@ jump 14:16:30
 screen_has 'paused at 2026-09-21 14:16:30, ' "j 14:16:30: a time of day of the winter"
 jump 15:17:30
 screen_has 'paused at 2026-09-21 15:17:30, ' "j 15:17:30: one of the summer"
-jump 14:30
-screen_has 'paused at 2026-09-21 15:17:00, ' "j 14:30, which did not exist: when clocks were set"
+jump 14:17:20
+screen_has 'paused at 2026-09-21 15:17:20, ' "j 14:17:20, which did not exist: as of winter"
 screen_keys q
 is "$(screen_status)" 0 "q"
 
@@ -296,11 +295,8 @@ if command -v sqlite3 >/dev/null; then
 	screen_has 'paused at 2026-09-21 14:15:3[01], ' "the first sample"
 	screen_keys t
 	screen_has '^No earlier sample' "t: there is nothing earlier"
-	screen_keys J
-	screen_sees '^Back by, or to'
-	screen_type 1h
-	screen_keys Enter
-	screen_has 'paused at 2026-09-21 14:15:3[01], ' "J 1h: nor there"
+	jump -1h
+	screen_has 'paused at 2026-09-21 14:15:3[01], ' "j -1h: nor there"
 	no_rates='  counting begins: the first sample has no rates'
 	screen_keys m Home
 	screen_has "^ 14:15:3[01]$no_rates" "m, Home: the first sample has no numbers"
@@ -341,15 +337,12 @@ if command -v sqlite3 >/dev/null; then
 	screen_has '^The first sample of a run has no rates' "T, d: before it is nothing to compare"
 	screen_keys T d
 	screen_has '^ 1: 2026-09-21 14:18:00.*  2: 2026-09-21 15:15:3[12]' "T, d: the next one has"
-	screen_keys x e t t
-	screen_has 'paused at 2026-09-21 14:18:00, ' "e is for recordings; t, t: back over the gap"
+	screen_keys x t t
+	screen_has 'paused at 2026-09-21 14:18:00, ' "t, t: back over the gap"
 	jump +1h
 	screen_has 'paused at 2026-09-21 15:18:00, ' "j +1h: from there"
-	screen_keys J
-	screen_sees '^Back by, or to'
-	screen_type 10s
-	screen_keys Enter
-	screen_has 'paused at 2026-09-21 15:17:50, ' "J 10: ten seconds back"
+	jump -10s
+	screen_has 'paused at 2026-09-21 15:17:50, ' "j -10s: ten seconds back"
 	screen_keys End
 	screen_has '^[^,]*2026-09-21 15:18:00' "End: now"
 	screen_keys q

@@ -513,7 +513,7 @@ if has_screen; then
 	screen_has '├ msr +98 ' "and their reasons"
 	screen_keys 5
 	screen_has '^ msr +0x6e0 IA[^ ]*DEADLINE write ' "hot spots"
-	for key in s r + -; do
+	for key in s r; do
 		screen_keys Escape $key
 		screen_has 'needs a live machine' "key $key says that it means nothing"
 	done
@@ -524,7 +524,7 @@ if has_screen; then
 	screen_wait '^ *h . F1 '
 	screen_keys NPage
 	screen_has 'is one interval, from its first to its last' "help"
-	unlike "$(screen_shot)" '^ (r|s \+ -|Space) ' "has the keys that do something"
+	unlike "$(screen_shot)" '^ (r|s) ' "has the keys that do something"
 	screen_keys q q
 	screen_has '^status 0' "q ends it"
 
@@ -534,28 +534,30 @@ if has_screen; then
 	screen_has '^kvmtop .* at 0\.19 s from the start$' "t: its last sample"
 	screen_has '^ Total +357 +[0-9,]+ ' "with the totals until then"
 	screen_keys T
-	screen_has 'This is the last sample; e shows the entire' "T: there is no later one"
+	screen_has 'This is the last sample; Space shows the entire' "T: there is no later one"
 	screen_keys t t t
 	screen_has ' at 0\.05 s from the start$' "t: the first"
 	screen_keys t
 	screen_has 'No earlier sample is remembered' "and no earlier one"
 	first=$(screen_shot | sed -nE 's|^exits ([0-9,]+)/s .*|\1|p')
-	screen_keys e
-	screen_has ' entire recording$' "e: the entire recording"
+	screen_keys Space
+	screen_has ' entire recording$' "Space: the entire recording"
 	screen_has '^ npf +61 +322 ' "with its numbers"
 	screen_keys T
 	screen_has ' at 0\.05 s from the start$' "T: the first sample"
-	screen_keys Space
-	screen_has ' entire recording$' "Space: the entire recording"
+	screen_keys End
+	screen_has ' entire recording$' "End: the entire recording"
 	screen_keys d
 	screen_has '^The entire recording is no moment: choose one first' "d marks none there"
 	like "$(screen_line 1)" ' entire recording$' "which stays"
-	screen_keys j 6 0 m s Enter
+	screen_keys j + 6 0 m s Enter
 	screen_has ' at 0\.10 s from the start$' "j: forward from the start, to the interval"
 	screen_keys j 0 : 0 0 : 0 0 . 1 4 Enter
 	screen_has ' at 0\.15 s from the start$' "j: to a time"
-	screen_keys J 5 0 m s Enter
-	screen_has ' at 0\.10 s from the start$' "J: back"
+	screen_keys j
+	screen_type -50ms
+	screen_keys Enter
+	screen_has ' at 0\.10 s from the start$' "j: back"
 	screen_keys 2
 	screen_has '^ 116 qemu-system-x86 ' "another view of the same moment"
 	screen_has ' at 0\.10 s from the start$' "which is still shown"
@@ -568,7 +570,7 @@ if has_screen; then
 	screen_has "^ 00:00:00\.050 .* $first/s" "Home: the first sample"
 	screen_keys Right
 	screen_has ' at 0\.10 s from the start$' "Right: the next one"
-	screen_keys m e
+	screen_keys m Space
 	screen_has '^ npf +61 +322 ' "and back to the entire recording"
 	screen_keys 3 Enter T
 	screen_has ' at 0\.05 s from the start$' "the first sample of one vCPU"

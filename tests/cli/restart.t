@@ -205,9 +205,11 @@ is "$(ended -1)" "$(ended)" "-1 --diff is --diff: it prints once"
 if has_screen; then
 	screen_start 80 24 "exec $KVMTOP -r $TMP/h.db --view events -g web1"
 	screen_has ' web1 \(pid 212\)$' "the screen shows the last life,"
-	screen_keys J 10m Enter
+	screen_keys j
+	screen_type -10m
+	screen_keys Enter
 	screen_has ' web1 \(pid 112\)$' "at the beginning the first one,"
-	screen_keys j 10m Enter
+	screen_keys j +10m Enter
 	screen_has ' web1 \(pid 212\)$' "and at the end the last one again"
 fi
 

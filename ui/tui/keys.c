@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys and the mouse: they change the query and the screen's state; the event loop paints. */
 #include <curses.h>
-#include <math.h>
 #include <wchar.h>
 
-#include "lib/array.h"
-#include "lib/units.h"
 #include "core/guests/guests.h"
 #include "ui/tui/session.h"
 
 #define CTRL(c) ((c) & 0x1f)
 #define PAGE_END 1000000 /* more lines than a page has */
 
-/* ---- order and interval ---- */
+/* ---- order ---- */
 
 static void toggle_children(struct tui *tui)
 {
@@ -41,19 +38,6 @@ static void toggle_guest_code(struct tui *tui)
 	*has_it = !*has_it;
 	tui_say(tui, *has_it ? "With the guests' functions, and how many exits each makes" :
 			       "Without the guests' functions");
-	tui_ask(tui);
-}
-
-/* What guests pay for is asked for. */
-static void toggle_interrupts(struct tui *tui)
-{
-	bool is_on = !tui->query->has_interrupts;
-
-	tui->query->has_interrupts = is_on;
-	if (is_on)
-		tui_show_view(tui, &view_vcpus);
-	tui_say(tui, is_on ? "Below the table, on screens of 150 columns: the vCPU's interrupts; "
-			     "i ends it" : "Interrupts are no longer measured");
 	tui_ask(tui);
 }
 
@@ -88,41 +72,6 @@ static void toggle_order(struct tui *tui)
 	}
 	tui_sort(tui, (size_t)(tui->query->sort == (size_t)rate ? total : rate), false);
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
-}
-
-/* In tenths of a second: the step from a delay below the limit to the next delay. */
-static const struct {
-	long limit, step;
-} steps[] = {
-	{ 10, 1 }, { 50, 5 }, { 100, 10 }, { 600, 50 }, { 6000, 600 }, { 36000, 3000 },
-	{ (long)(DELAY_MAX_S * 10), 36000 },
-};
-
-double delay_longer(double delay_s)
-{
-	long delay = lround(delay_s * 10);
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		if (delay < steps[i].limit)
-			return fmin((double)(delay + steps[i].step) / 10, DELAY_MAX_S);
-	}
-	return DELAY_MAX_S;
-}
-
-double delay_shorter(double delay_s)
-{
-	long delay = lround(delay_s * 10), limit = lround(DELAY_MIN_S * 10);
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		long before = delay - steps[i].step;
-
-		if (before >= limit && before < steps[i].limit)
-			return (double)before / 10;
-		if (delay <= steps[i].limit) /* no step leads from a delay to this one */
-			break;
-		limit = steps[i].limit;
-	}
-	return (double)limit / 10;
 }
 
 /* ---- keys ---- */
@@ -219,9 +168,7 @@ static void press_page(struct tui *tui, const struct terminal_event *event)
 /* Keys that need a live machine. Returns whether the key is one of them. */
 static bool press_live(struct tui *tui, wint_t ch)
 {
-	double delay_s = tui->sampling.delay_s;
-
-	if (!wcschr(L"rs+-Gi", (wchar_t)ch) || !ch)
+	if (!wcschr(L"rsG", (wchar_t)ch) || !ch)
 		return false;
 	if (!source_has_now(tui->source->kind)) {
 		tui_say(tui, source_lacks(tui->source->kind, NEED_NOW));
@@ -235,17 +182,8 @@ static bool press_live(struct tui *tui, wint_t ch)
 	case 's':
 		tui_prompt_delay(tui);
 		break;
-	case '+':
-		tui_set_delay(tui, delay_longer(delay_s));
-		break;
-	case 'G':
-		toggle_guest_code(tui);
-		break;
-	case 'i':
-		toggle_interrupts(tui);
-		break;
 	default:
-		tui_set_delay(tui, delay_shorter(delay_s));
+		toggle_guest_code(tui);
 	}
 	return true;
 }
@@ -259,19 +197,13 @@ static bool press_time(struct tui *tui, wint_t ch)
 		tui_step_time(tui, ch == 't');
 		return true;
 	case 'j':
-	case 'J':
-		tui_prompt_time(tui, ch == 'J');
+		tui_prompt_time(tui);
 		return true;
 	case ' ':
 		tui_toggle_hold(tui);
 		return true;
 	case 'm':
 		tui_toggle_heat(tui);
-		return true;
-	case 'e':
-		if (!tui_is_recording(tui))
-			return false;
-		tui_return_to_now(tui);
 		return true;
 	case 'd':
 		tui_mark(tui);
@@ -295,7 +227,6 @@ static void press_query(struct tui *tui, wint_t ch)
 		tui_prompt_filter(tui);
 		break;
 	case 'g':
-	case 'p':
 		tui_prompt_guest(tui);
 		break;
 	case 'o':

@@ -115,7 +115,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 		return;
 	err = past_step(tui->source->past, is_back, &error);
 	if (err == -ENOENT && !is_back && tui_is_recording(tui)) {
-		tui_say(tui, "This is the last sample; e shows the entire recording");
+		tui_say(tui, "This is the last sample; Space shows the entire recording");
 		return;
 	}
 	if (err == -ENOENT && !is_back) {
@@ -263,36 +263,10 @@ static int jump(struct tui *tui, const char *text, struct error *error)
 	return err;
 }
 
-/* A span of time without a sign, "30s", leads forward, or with J back. */
-static int jump_by(struct tui *tui, const char *sign, const char *text, struct error *error)
+void tui_prompt_time(struct tui *tui)
 {
-	bool is_span = text[0] >= '0' && text[0] <= '9' && !strpbrk(text, ":-");
-	char signed_text[PROMPT_BYTES + 1];
-
-	snprintf(signed_text, sizeof(signed_text), "%s%s", is_span ? sign : "", text);
-	return jump(tui, signed_text, error);
-}
-
-static int jump_back(struct tui *tui, const char *text, struct error *error)
-{
-	return jump_by(tui, "-", text, error);
-}
-
-static int jump_forth(struct tui *tui, const char *text, struct error *error)
-{
-	return jump_by(tui, "+", text, error);
-}
-
-void tui_prompt_time(struct tui *tui, bool is_back)
-{
-	if (tui_is_recording(tui))
-		tui_open_prompt(tui, is_back ? "Back by, or to (250ms, 30s, 0:00:02.5): " :
-					       "Forward by, or to (250ms, 30s, 0:00:02.5): ", "",
-				is_back ? jump_back : jump_forth);
-	else if (is_back)
-		tui_open_prompt(tui, "Back by, or to (30s, 5m, 03:12): ", "", jump_back);
-	else
-		tui_open_prompt(tui, "Forward by, or to (30s, 5m, 03:12): ", "", jump_forth);
+	tui_open_prompt(tui, tui_is_recording(tui) ? "To, or by (0:00:02.5, -250ms, +30s): " :
+						     "To, or by (03:12, -30s, +5m): ", "", jump);
 }
 
 /* Remembered samples have no long exits: the live list is shown up to the moment. */

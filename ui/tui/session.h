@@ -258,7 +258,7 @@ void tui_go_to_first(struct tui *tui); /* the first moment that is remembered */
 void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to now */
 /* Holds the latest moment if now is shown. False, with a notice: there is none. */
 bool tui_hold(struct tui *tui);
-void tui_prompt_time(struct tui *tui, bool is_back);
+void tui_prompt_time(struct tui *tui);
 void tui_return_to_now(struct tui *tui);
 /* Whether a moment of the past is shown: one that is held, or a file's latest. */
 bool tui_plays_moment(const struct tui *tui);
@@ -299,12 +299,5 @@ void tui_release_worst(struct tui *tui);
 /* ---- keys.c ---- */
 
 void tui_press(struct tui *tui, const struct terminal_event *event);
-
-/*
- * The next longer delay, in tenths of a second and within the limits. The longer the delay, the
- * larger the step: from 0.1 s to an hour. delay_shorter() undoes delay_longer().
- */
-double delay_longer(double delay_s);
-double delay_shorter(double delay_s);
 
 #endif

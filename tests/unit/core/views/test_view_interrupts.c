@@ -154,22 +154,6 @@ static void nothing_came(void **state)
 	assert_string_equal(world->view.note, "No interrupt that needs an entry was seen.");
 }
 
-/* What every exit pays for is measured while it is asked for. */
-static void vcpus_want_interrupts_on_demand(void **state)
-{
-	struct world *world = *state;
-
-	set_view(world, &view_vcpus);
-	query_wants(&world->query, world->fields, &world->wanted);
-	assert_false(field_set_has(&world->wanted, ALL));
-	world->query.has_interrupts = true;
-	query_wants(&world->query, world->fields, &world->wanted);
-	assert_true(field_set_has(&world->wanted, ALL));
-	set_view(world, &view_guests);
-	query_wants(&world->query, world->fields, &world->wanted);
-	assert_false(field_set_has(&world->wanted, ALL));
-}
-
 UNIT(test_view_interrupts)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,7 +162,6 @@ UNIT(test_view_interrupts)
 		TEST(a_filter_leaves_vectors_out),
 		cmocka_unit_test(a_vcpu_that_never_sleeps),
 		TEST(nothing_came),
-		TEST(vcpus_want_interrupts_on_demand),
 	};
 
 	return cmocka_run_group_tests_name("view_interrupts", tests, NULL, NULL);

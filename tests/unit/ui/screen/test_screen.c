@@ -398,7 +398,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 36,
+	shows(w, 80, 35,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
@@ -411,18 +411,17 @@ static void help_fits_or_scrolls(void **state)
 	      " b          by guest, and back\n"
 	      " f          show what matches a regular expression\n"
 	      " c          clear the filter and the guest\n"
-	      " g p        one guest only, by name or pid\n"
+	      " g          one guest only, by name or pid\n"
 	      " m          the row's durations over time, and back to the table\n"
 	      " l          long exits one by one, of the selected exit; there: how long\n"
-	      " i          below vCPUs: how long interrupts are pending; off\n"
 	      " I          how long interrupts are pending, by vCPU and vector\n"
 	      " o          sort by rate, or by total\n"
 	      " < > R      sort by the column to the left or right; reverse\n"
 	      " r          totals count from now on\n"
-	      " s + -      interval\n"
+	      " s          interval\n"
 	      " Space      hold this moment; return to now, as does End\n"
 	      " t T        a sample back in time, forward; as Left, Right\n"
-	      " j J        jump to a time (03:12), forward or back (30s)\n"
+	      " j          jump to a time (03:12), back (-30s) or forward (+30s)\n"
 	      " d          mark this moment; at another one, what changed since then\n"
 	      " / n        search for a name; again\n"
 	      " W          keep view, order and interval for the next start\n"
