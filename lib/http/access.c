@@ -13,14 +13,11 @@
 #include <utlist.h>
 
 #include "lib/array.h"
-#include "lib/clock.h"
 #include "lib/process.h"
 #include "lib/settings.h"
 #include "lib/http/access.h"
 #include "lib/xalloc.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define TURNS 256 /* of addresses; two that have the same take turns as one */
 #define BCRYPT_LENGTH 60
 
 /* ---- the file ---- */
@@ -128,7 +125,7 @@ struct passwords {
 	pthread_cond_t is_asked;
 	bool is_ending;
 	struct login *waiting; /* the newest first */
-	uint64_t checked_ns[TURNS]; /* the latest check, by the hash of an address */
+	struct client_address latest; /* whose login had the latest check */
 	struct right right[]; /* by user */
 };
 
@@ -247,56 +244,32 @@ static void answer(const struct passwords *passwords, struct login *login,
 	passwords->on_answer(login);
 }
 
-/* Answers what needs no check: its password is remembered by now, or it has waited for too long. */
-static void answer_at_once(struct passwords *passwords, uint64_t now_ns)
+/* The newest login of another address than the latest; there is one of any. */
+static struct login *next_login(const struct passwords *passwords)
 {
-	struct login *login, *next;
-
-	DL_FOREACH_SAFE(passwords->waiting, login, next) {
-		size_t user = find_user(passwords->config, login->name);
-		bool is = is_remembered(passwords, user, login->password);
-
-		if (!is && now_ns - login->since_ns < PASSWORD_WAIT_S * NS_PER_S)
-			continue;
-		DL_DELETE(passwords->waiting, login);
-		answer(passwords, login, is ? PASSWORD_RIGHT : PASSWORD_LATER);
-	}
-}
-
-static uint64_t *turn_of(struct passwords *passwords, const struct login *login)
-{
-	const struct client_address *address = &login->address;
-	bool is_local = address->family == AF_INET && address->bytes[0] == 127;
-	uint64_t bytes;
-
-	memcpy(&bytes, address->bytes, sizeof(bytes));
-	bytes = is_local ? 0 : bytes ^ address->family;
-	return &passwords->checked_ns[siphash(passwords->key, &bytes, sizeof(bytes)) % TURNS];
-}
-
-/* NULL: none waits. */
-static struct login *next_login(struct passwords *passwords)
-{
-	struct login *login, *next = NULL;
+	struct login *login;
 
 	DL_FOREACH(passwords->waiting, login) {
-		if (!next || *turn_of(passwords, login) < *turn_of(passwords, next))
-			next = login;
+		if (!client_address_is_same(&login->address, &passwords->latest))
+			return login;
 	}
-	return next;
+	return passwords->waiting;
 }
 
 /* With the lock, which it drops for the check. */
 static void check_next(struct passwords *passwords)
 {
 	struct login *login = next_login(passwords);
-	bool is;
+	bool is = is_remembered(passwords, find_user(passwords->config, login->name),
+				login->password);
 
 	DL_DELETE(passwords->waiting, login);
-	*turn_of(passwords, login) = clock_now_ns();
-	pthread_mutex_unlock(&passwords->lock);
-	is = is_right(passwords, login->name, login->password);
-	pthread_mutex_lock(&passwords->lock);
+	if (!is) {
+		passwords->latest = login->address;
+		pthread_mutex_unlock(&passwords->lock);
+		is = is_right(passwords, login->name, login->password);
+		pthread_mutex_lock(&passwords->lock);
+	}
 	if (is)
 		remember(passwords, login->name, login->password);
 	answer(passwords, login, is ? PASSWORD_RIGHT : PASSWORD_WRONG);
@@ -310,7 +283,6 @@ static void *run(void *arg)
 	sched_setscheduler(0, SCHED_IDLE, &param); /* of this thread */
 	pthread_mutex_lock(&passwords->lock);
 	while (!passwords->is_ending) {
-		answer_at_once(passwords, clock_now_ns());
 		if (passwords->waiting)
 			check_next(passwords);
 		else
@@ -358,7 +330,7 @@ void passwords_free(struct passwords *passwords)
 	pthread_mutex_unlock(&passwords->lock);
 	pthread_join(passwords->thread, NULL);
 	DL_FOREACH_SAFE(passwords->waiting, login, next)
-		answer(passwords, login, PASSWORD_LATER);
+		answer(passwords, login, PASSWORD_WRONG);
 	pthread_cond_destroy(&passwords->is_asked);
 	pthread_mutex_destroy(&passwords->lock);
 	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
@@ -384,7 +356,6 @@ void passwords_check(struct passwords *passwords, struct login *login, const cha
 {
 	login->name = xstrdup(name);
 	login->password = xstrdup(password);
-	login->since_ns = clock_now_ns();
 	login->answer = PASSWORD_UNKNOWN;
 	pthread_mutex_lock(&passwords->lock);
 	DL_PREPEND(passwords->waiting, login);

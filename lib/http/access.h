@@ -30,7 +30,7 @@
 
 /*
  * ---- where clients are from: an IPv4 address, or the network of an IPv6 address, which may have
- * any address in it
+ * any address in it. 127.0.0.0/8 is one address: a user of this machine has all of them.
  */
 
 struct client_address {
@@ -68,15 +68,12 @@ void web_config_release(struct web_config *config);
 
 /* ---- passwords */
 
-#define PASSWORD_WAIT_S 60 /* then it is not checked */
-
 struct passwords;
 
 enum password_answer {
 	PASSWORD_UNKNOWN, /* it must be checked */
 	PASSWORD_WRONG,
 	PASSWORD_RIGHT,
-	PASSWORD_LATER, /* it has waited for too long */
 };
 
 /* What a client asks: in its own memory, and there until it has its answer. */
@@ -84,7 +81,6 @@ struct login {
 	struct client_address address;
 	enum password_answer answer;
 	char *name, *password; /* while it waits */
-	uint64_t since_ns;
 	struct login *prev, *next;
 };
 
@@ -95,7 +91,7 @@ struct login {
 int passwords_new(const struct web_config *config, void (*on_answer)(struct login *login),
 		  struct passwords **ret_passwords, struct error *error);
 
-/* Answers the logins that wait with PASSWORD_LATER. NULL is fine. */
+/* Answers the logins that wait with PASSWORD_WRONG. NULL is fine. */
 void passwords_free(struct passwords *passwords);
 
 /* What is known without a check. name or password NULL: the client gave none. */
@@ -103,9 +99,8 @@ enum password_answer passwords_know(struct passwords *passwords, const char *nam
 				    const char *password);
 
 /*
- * Lets a login with an address wait for its check. The next one is of the address that had none for
- * longest, and of an address the newest: who asks again and again is not ahead of others. Here
- * 127.0.0.0/8 is one address: a user of this machine has all of them.
+ * Lets a login with an address wait for its check. The next one is the newest of another address
+ * than the one before, if there is any: who asks again and again is not ahead of others.
  */
 void passwords_check(struct passwords *passwords, struct login *login, const char *name,
 		     const char *password);

@@ -297,6 +297,8 @@ struct client_address client_address_of(const struct sockaddr *address)
 			memcpy(of.bytes, &ip6.sin6_addr.s6_addr[12], sizeof(ip4.sin_addr));
 		}
 	}
+	if (of.family == AF_INET && of.bytes[0] == 127)
+		memset(of.bytes + 1, 0, sizeof(of.bytes) - 1);
 	return of;
 }
 

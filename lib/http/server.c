@@ -42,7 +42,6 @@ struct server {
 	int wake_fd; /* an eventfd, for the end */
 	atomic_bool is_ending;
 	struct visitor *visitors; /* the thread's */
-	size_t nr_visitors;
 };
 
 /* A client's connection. */
@@ -70,8 +69,6 @@ static const char *words_of(unsigned int status)
 		return "401: a user and a password are needed\n";
 	case MHD_HTTP_NOT_FOUND:
 		return "404: there are /, /metrics and /healthz\n";
-	case MHD_HTTP_TOO_MANY_REQUESTS:
-		return "429: too many passwords are to be checked: try again in some seconds\n";
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
 		return "405: only GET and HEAD are answered\n";
 	default:
@@ -113,14 +110,7 @@ static enum MHD_Result send_document(const struct server *server, struct MHD_Con
 
 static unsigned int status_of(enum password_answer answer)
 {
-	switch (answer) {
-	case PASSWORD_RIGHT:
-		return MHD_HTTP_OK;
-	case PASSWORD_LATER:
-		return MHD_HTTP_TOO_MANY_REQUESTS;
-	default:
-		return MHD_HTTP_UNAUTHORIZED;
-	}
+	return answer == PASSWORD_RIGHT ? MHD_HTTP_OK : MHD_HTTP_UNAUTHORIZED;
 }
 
 static void forget(const struct server *server, char *password)
@@ -227,22 +217,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 
 /* ---- connections */
 
-/* Whether one more client of this address is taken; a unix socket has no such limit. */
-static enum MHD_Result on_accept(void *arg, const struct sockaddr *from, socklen_t size)
-{
-	const struct server *server = arg;
-	struct client_address address = client_address_of(from);
-	const struct visitor *visitor;
-	size_t nr = 0;
-
-	(void)size;
-	if (address.family != AF_INET && address.family != AF_INET6)
-		return MHD_YES;
-	DL_FOREACH(server->visitors, visitor)
-		nr += client_address_is_same(&visitor->login.address, &address);
-	return nr < CONNECTIONS_OF_ADDRESS ? MHD_YES : MHD_NO;
-}
-
 static void welcome(struct server *server, struct MHD_Connection *connection, void **context)
 {
 	const struct library *library = &server->library;
@@ -260,7 +234,6 @@ static void welcome(struct server *server, struct MHD_Connection *connection, vo
 	visitor->since_ns = clock_now_ns();
 	visitor->login.address = client_address_of(address ? address->client_addr : NULL);
 	DL_APPEND(server->visitors, visitor);
-	server->nr_visitors++;
 	*context = visitor;
 }
 
@@ -274,7 +247,6 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 		welcome(server, connection, context);
 	} else if (visitor) {
 		DL_DELETE(server->visitors, visitor);
-		server->nr_visitors--;
 		free(visitor);
 		*context = NULL;
 	}
@@ -312,7 +284,7 @@ static void end_late(const struct server *server)
 static int wait_ms(const struct server *server)
 {
 	MHD_UNSIGNED_LONG_LONG library_ms;
-	int ms = server->nr_visitors ? LOOK_MS : -1;
+	int ms = server->visitors ? LOOK_MS : -1;
 
 	if (server->library.get_timeout(server->daemon, &library_ms) == MHD_YES &&
 	    (ms < 0 || library_ms < (unsigned int)ms))
@@ -394,8 +366,9 @@ static int start_daemon(struct server *server, struct error *error)
 	else
 		flags |= MHD_USE_TLS;
 	server->daemon = server->library.start_daemon(
-		flags, 0, on_accept, server, on_request, server, MHD_OPTION_LISTEN_SOCKET,
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET,
 		server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, limit_connections(),
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_OF_ADDRESS,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,

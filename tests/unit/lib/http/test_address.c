@@ -178,6 +178,12 @@ static void what_an_address_is(void **state)
 	a = client_address_of((struct sockaddr *)&ip4);
 	b = client_address_of((struct sockaddr *)&other);
 	assert_true(client_address_is_same(&a, &b));
+	/* So is this machine. */
+	ip4.sin_addr.s_addr = inet_addr("127.0.0.1");
+	a = client_address_of((struct sockaddr *)&ip4);
+	ip4.sin_addr.s_addr = inet_addr("127.9.8.7");
+	b = client_address_of((struct sockaddr *)&ip4);
+	assert_true(client_address_is_same(&a, &b));
 }
 
 UNIT(test_address)
