@@ -153,8 +153,8 @@ endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: FORCE all static run tests objects test check check-quick check-hosts deps \
-	check-headers check-layers check-style lint analyze fuzz bench pictures install uninstall \
-	dist deb rpm pkg check-packages release clean help
+	check-headers check-layers check-style lint analyze fuzz mutate bench pictures install \
+	uninstall dist deb rpm pkg check-packages release clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
@@ -381,6 +381,14 @@ fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds (make check: their 
 	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
 		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link $(FUZZERS:$(BUILD)/%=build/fuzz/%)
 	@FUZZ_TIME=$(FUZZ_TIME) tests/tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
+
+FOLDER_TESTS = $(filter $(BUILD)/tests/unit/$(FOLDER:%/=%)/%,$(TEST_PROGRAMS))
+mutate: $(LIB) $(FOLDER_TESTS) ## list what no unit test notices (FOLDER=core/views N=40 SEED=1)
+	@COMPILER=$(call quote,$(CC)) LINKER=$(call quote,$(LINK)) BUILD=$(BUILD) \
+		COMPILE_FLAGS=$(call quote,$(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)) \
+		TEST_FLAGS=$(call quote,$(TEST_CPPFLAGS)) \
+		LINK_FLAGS=$(call quote,$(TEST_LDLIBS) $(LINK_LIBS)) \
+		tests/tools/mutate $(call quote,$(FOLDER)) $(N) $(SEED)
 
 bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (tests/bench/run)
 	@$(RUN_ENV) BUILD=$(BUILD) tests/bench/run
