@@ -176,6 +176,19 @@ static void stat_begin(const struct stats *stats, const struct fields *fields,
 	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
+/*
+ * A counter is back after samples without it, and nothing says that it began at 0: what it counted
+ * meanwhile is of no interval.
+ */
+static void stat_begin_again(struct stats_item *stat, uint64_t raw)
+{
+	stat->raw = raw;
+	stat->base = raw - stat->total;
+	stat->delta = 0;
+	stat->has_rate = false;
+	stat->rate_per_s = 0;
+}
+
 static float latest_rate(const struct stats_item *stat)
 {
 	return stat->has_rate ? (float)stat->rate_per_s : -1;
@@ -233,6 +246,8 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 	const struct row_past *past = row->past ? &sample->pasts[row->past - 1] : NULL;
 	struct stats_item *stat = stats_find_row(stats, &row->key);
 	bool is_new = !stat, has_restarted = stat && row->count < stat->raw;
+	bool is_found_again = stat && stat->seen < stats->before[field->source] &&
+			      !(row->flags & ROW_FROM_ZERO);
 
 	if (is_new)
 		stat = stats_insert(stats, &row->key);
@@ -242,6 +257,8 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 		stat->total = row->count;
 	} else if (is_new) {
 		stat_begin(stats, fields, stat, row, stats->elapsed_ns[field->source]);
+	} else if (is_found_again) {
+		stat_begin_again(stat, row->count);
 	} else {
 		stat_advance(stat, row->count, stats->elapsed_ns[field->source]);
 	}
@@ -257,6 +274,8 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 	}
 	if (has_restarted)
 		timing_restart(stat->timing);
+	if (is_found_again)
+		timing_begin(stat->timing, timing, false);
 	timing_advance(stat->timing, timing);
 	if (is_new && past)
 		stat->timing->total_ns -= past->untold_ns;
@@ -317,7 +336,7 @@ static bool has_last_value(const struct field *field)
 	return field->use != USE_HOST;
 }
 
-/* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
+/* The counter is gone. If it comes back and begins at 0, its total goes on. */
 static void stat_close(const struct stats *stats, struct stats_item *stat,
 		       const struct field *field)
 {

@@ -392,6 +392,31 @@ static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)
 	assert_int_equal(world->stats->elapsed_ns[0], 2 * SECOND);
 }
 
+/* A guest's counter is not in a sample while the guest goes on. */
+static void a_counter_that_is_found_again_has_no_delta(void **state)
+{
+	struct world *world = *state;
+	struct guests *guests = guests_new(NULL);
+	uint32_t guest = guests_add(guests, &(struct guest){ .pid = 100, .name = "web" });
+
+	world->stats->guests = guests;
+	take_one(world, guest, EXIT, 1000);
+	take_one(world, guest, EXIT, 1100);
+	take(world, SECOND);
+	assert_counts(get(world, guest, EXIT), 100, 0, 0);
+	take_one(world, guest, EXIT, 1700);
+	assert_counts(get(world, guest, EXIT), 100, 0, NO_RATE);
+	take_one(world, guest, EXIT, 1750);
+	assert_counts(get(world, guest, EXIT), 150, 50, 50);
+
+	/* But one that says that it began at 0 has. */
+	take(world, SECOND);
+	add_new(world, guest, EXIT, 30);
+	take(world, SECOND);
+	assert_counts(get(world, guest, EXIT), 180, 30, 30);
+	guests_free(guests);
+}
+
 static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
 {
 	struct world *world = *state;
@@ -716,6 +741,7 @@ UNIT(test_stats)
 		TEST(levels_end_with_their_guest),
 		TEST(host_keys_that_go_are_forgotten),
 		TEST(a_source_that_is_not_in_loses_nothing_but_its_rates),
+		TEST(a_counter_that_is_found_again_has_no_delta),
 		TEST(flaw_B3_history_has_holes_where_a_source_was_off),
 		TEST(flaw_B11_levels_have_no_rate),
 		TEST(flaw_B11_levels_add_up_and_peaks_do_not),
