@@ -251,6 +251,7 @@ static void begin(struct state *to, const struct state *from)
 {
 	array_grow(&to->list, &to->room, from->nr);
 	to->nr = from->nr;
+	to->has_gone = from->has_gone;
 	for (size_t i = 0; i < from->nr; i++) {
 		struct key_state *key = &to->list[i];
 
@@ -333,10 +334,13 @@ static void add_past(struct replay *replay, const struct key_state *key, struct 
 static void add_row(struct replay *replay, const struct key_state *key, struct key as,
 		    uint32_t source, struct sample *sample)
 {
-	uint32_t flags = ROW_FROM_ZERO |
-			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
 	bool is_first = replay->nr_played == 1;
 	bool is_counter = reader_is_counter(replay->reader, key->key.field);
+	/* Such as a thread's time: the counter was found while it counted. */
+	bool was_found = is_counter && !key->count &&
+			 (key->flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW;
+	uint32_t flags = (was_found ? 0 : ROW_FROM_ZERO) |
+			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
 	struct timing timing = {
 		.time_ns = key->time_ns - key->time_base + key->open_ns,
 		.open_ns = key->open_ns,
