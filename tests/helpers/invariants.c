@@ -207,6 +207,35 @@ static void check_sum(struct json_object *rows, const char *view)
 		sentence(sum <= 100.5, view, "shares add up to %.1f %%", sum);
 }
 
+/* What had the CPU while a vCPU waited: the rows below its own one add up to it. */
+static void check_waits(struct json_object *rows)
+{
+	struct json_object *kind, *waits = NULL;
+	double sum = 0, ns, whole;
+	bool has_parts = false;
+
+	for (size_t i = 0; i <= json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		bool is_whole;
+
+		kind = NULL;
+		if (row && !json_object_object_get_ex(row, "kind", &kind))
+			return;
+		is_whole = !row || strcmp(json_object_get_string(kind), "waits") == 0;
+		if (is_whole && waits && has_parts && number(waits, "time_ns", &whole))
+			sentence(fabs(sum - whole) <= 1000, "waits",
+				 "of %.0f ns others had the CPU for %.0f", whole, sum);
+		if (is_whole) {
+			waits = row;
+			sum = 0;
+			has_parts = false;
+		} else if (number(row, "time_ns", &ns)) {
+			sum += ns;
+			has_parts = true;
+		}
+	}
+}
+
 static void check_sample(struct json_object *sample, struct json_object *before)
 {
 	struct json_object *rows, *view, *latest = json_object_new_object();
@@ -237,6 +266,7 @@ static void check_sample(struct json_object *sample, struct json_object *before)
 		json_object_object_add(latest, key, json_object_get(row));
 	}
 	check_sum(rows, json_object_get_string(view));
+	check_waits(rows);
 	/* A row that is left out in one sample may be back in the next one. */
 	json_object_object_foreach(latest, key, row)
 		json_object_object_add(before, key, json_object_get(row));
