@@ -353,6 +353,23 @@ like "$(cat "$TMP/out")" "kvm_mmio,300000," "each is counted"
 like "$("$KVMTOP" report "$TMP/threads")" \
 	"65536 vCPUs of 1 guest, and others: more than 65536 threads" \
 	"not all are kept"
+# all_of FILE: the exits of all threads, and their time.
+all_of() {
+	"$KVMTOP" report -f 1000 --csv --event vmexit "$1" | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ nr += $at["total"]; ns += $at["time_ns"] }
+		END { print nr, ns }'
+}
+# By kvmtrace the event is VMEXIT.
+for format in dat perf kvmtrace; do
+	"$HELPERS/trace_make" threads-$format "$TMP/many" 5000
+	is "$(all_of "$TMP/many")" "5000 5000000" "$format: 5,000 threads make an exit each"
+	"$HELPERS/trace_make" threads-$format "$TMP/many" 70000
+	is "$(all_of "$TMP/many")" "65536 65536000" "$format: of 70,000 most have their exit"
+	"$KVMTOP" report --csv --view events "$TMP/many" >"$TMP/out"
+	is "$(sed -En 's/^(kvm_exit|VMEXIT),([0-9]*),.*/\2/p' "$TMP/out")" 70000 \
+		"$format: the events of all are counted"
+done
 for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
 	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"

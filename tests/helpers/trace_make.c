@@ -4,7 +4,7 @@
  *
  * usage: trace_make acrn|kvmtrace|dat|sched|buffers|host|guest|perf|group|cpu-group|stacks FILE
  *		[EXITS]
- *	trace_make threads|ended FILE [N]
+ *	trace_make threads|threads-dat|threads-perf|threads-kvmtrace FILE [N]
  *	trace_make raw FILE FORMAT PAGES...
  *
  * raw makes a trace.dat of what was saved of the kernel's trace_pipe_raw, a file of PAGES for each
@@ -18,7 +18,7 @@
  * ahead; all exits are from an address that the guest's symbols name do_idle+0x5. group has samples
  * of exits, which say that there were as many entries and three times as many accesses to memory;
  * cpu-group is the same, but counted by CPU. stacks has a sample with a stack in each exit. threads
- * has no exits, but events of N threads; ended has N guests, one after the other.
+ * has no exits, but events of N threads; in threads-dat and the like each thread makes an exit.
  */
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/perf_stacks.h"
@@ -223,6 +223,63 @@ static void make_threads(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
+/* Each thread makes an exit of 1000 units. */
+static void make_threads_dat(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring ring;
+
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		put_exit(&event, 1000 + i, i, 1, reasons[i % NR_REASONS]);
+		ring_add(&ring, 1 + 2000 * (uint64_t)i, &event);
+		put_entry(&event, 1000 + i, i);
+		ring_add(&ring, 1001 + 2000 * (uint64_t)i, &event);
+	}
+	put_dat6(&bytes, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+static void make_threads_perf(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	size_t data;
+
+	put_perf_header(&bytes);
+	data = bytes.len;
+	put_perf_comm(&bytes, 70, 70, "alpha");
+	for (uint32_t i = 0; i < nr; i++) {
+		put_exit(&event, 1000 + i, i, 1, reasons[i % NR_REASONS]);
+		put_sample(&bytes, 1 + 2000 * (uint64_t)i, 0, 70, 1000 + i, &event);
+		put_entry(&event, 1000 + i, i);
+		put_sample(&bytes, 1001 + 2000 * (uint64_t)i, 0, 70, 1000 + i, &event);
+		put_round(&bytes);
+	}
+	put_perf_features(&bytes, data, "GenuineIntel,6,143,8");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+static void make_threads_kvmtrace(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 };
+
+	put_u32(&bytes, 0x12345678);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t words[3] = { reasons[i % NR_REASONS], 0xfff0, 0 };
+
+		put_kvmtrace(&bytes, 1 + 2000 * (uint64_t)i, 0x10002, 1000 + i / 100, i % 100, 3,
+			     words);
+		put_kvmtrace(&bytes, 1001 + 2000 * (uint64_t)i, 0x10001, 1000 + i / 100, i % 100,
+			     0, NULL);
+	}
+	flush(&bytes, file);
+	bytes_release(&bytes);
+}
+
 /* Two guests of a vCPU each. */
 static void make_perf(FILE *file, uint64_t nr)
 {
@@ -356,6 +413,9 @@ int main(int argc, char **argv)
 		{ "stacks", make_stacks },
 		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
+		{ "threads-dat", make_threads_dat },
+		{ "threads-perf", make_threads_perf },
+		{ "threads-kvmtrace", make_threads_kvmtrace },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
 	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;
@@ -372,7 +432,8 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr,
 		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|\n"
-		"                  stacks|threads FILE [EXITS]\n"
+		"                  stacks|threads|threads-dat|threads-perf|threads-kvmtrace FILE\n"
+		"                  [EXITS]\n"
 		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;
 }
