@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Files to write to: which links, names and owners are used, and how files are set aside. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "lib/output.h"
+#include "tests/unit/unit.h"
+
+#define STRANGER 54321 /* another user */
+#define DAY 1790000000 /* in 2026-09-21 UTC */
+
+static char folder[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/kvmtop-output.XXXXXX");
+	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[96];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	return chdir("/") < 0 || system(command); /* NOLINT(cert-env33-c) */
+}
+
+static void make(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static bool has(const char *path, const char *text)
+{
+	char found[64] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	if (!fgets(found, sizeof(found), file))
+		found[0] = '\0';
+	fclose(file);
+	return strcmp(found, text) == 0;
+}
+
+/* Writes a word to the path. 0, or the error. */
+static int write_to(const char *path)
+{
+	struct error error = { "" };
+	int fd = output_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644, &error);
+
+	if (fd < 0) {
+		assert_true(error.text[0] != '\0');
+		return fd;
+	}
+	assert_int_equal(write(fd, "word", 4), 4);
+	close(fd);
+	return 0;
+}
+
+static void links_of_ours_are_followed(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("real", 0755), 0);
+	assert_int_equal(symlink("real", "way"), 0);
+	assert_int_equal(symlink("../file", "real/link"), 0);
+	assert_int_equal(write_to("way/link"), 0);
+	assert_true(has("file", "word"));
+	assert_int_equal(write_to("./way//new"), 0);
+	assert_true(has("real/new", "word"));
+}
+
+static void as_many_links_as_the_kernel_follows(void **state)
+{
+	char from[16], to[16];
+
+	(void)state;
+	make("0", "");
+	for (int i = 1; i <= 41; i++) {
+		snprintf(from, sizeof(from), "%d", i - 1);
+		snprintf(to, sizeof(to), "%d", i);
+		assert_int_equal(symlink(from, to), 0);
+	}
+	assert_int_equal(write_to("40"), 0);
+	assert_true(has("0", "word"));
+	assert_int_equal(write_to("41"), -ELOOP);
+	assert_int_equal(symlink("self", "self"), 0);
+	assert_int_equal(write_to("self"), -ELOOP);
+	assert_int_equal(write_to("self/file"), -ELOOP);
+}
+
+static void names_that_are_none(void **state)
+{
+	char name[NAME_MAX + 2], path[PATH_MAX + 2];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[NAME_MAX + 1] = '\0';
+	assert_int_equal(write_to(name), -ENAMETOOLONG);
+	name[NAME_MAX] = '\0';
+	assert_int_equal(write_to(name), 0);
+	memset(path, '/', sizeof(path));
+	strcpy(path + PATH_MAX - 1, "x");
+	assert_int_equal(write_to(path), -ENAMETOOLONG);
+	assert_int_equal(write_to(""), -ENOENT);
+	assert_int_equal(write_to("nowhere/file"), -ENOENT);
+	assert_int_equal(write_to("new/"), -EISDIR);
+	assert_int_equal(write_to("."), -EISDIR);
+	assert_false(exists("new"));
+}
+
+static void what_others_made(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root can make files of others\n");
+		skip();
+	}
+	make("theirs", "theirs");
+	make("ours", "ours");
+	assert_int_equal(chown("theirs", STRANGER, 0), 0);
+	assert_int_equal(write_to("theirs"), -EPERM);
+	assert_true(has("theirs", "theirs"));
+
+	/* A link of theirs here, and one of ours in a folder of theirs. */
+	assert_int_equal(symlink("ours", "trap"), 0);
+	assert_int_equal(lchown("trap", STRANGER, 0), 0);
+	assert_int_equal(write_to("trap"), -ELOOP);
+	assert_int_equal(mkdir("house", 0755), 0);
+	assert_int_equal(symlink("../ours", "house/link"), 0);
+	assert_int_equal(chown("house", STRANGER, 0), 0);
+	assert_int_equal(write_to("house/link"), -ELOOP);
+	assert_int_equal(symlink(".", "house/up"), 0);
+	assert_int_equal(write_to("house/up/file"), -ELOOP);
+
+	/* A second name is refused where another user may have given it. */
+	assert_int_equal(link("ours", "house/ours"), 0);
+	assert_int_equal(write_to("house/ours"), -EPERM);
+	assert_true(has("ours", "ours"));
+	assert_int_equal(write_to("ours"), 0);
+
+	/* A pipe is refused where all may write. */
+	assert_int_equal(mkfifo("pipe", 0666), 0);
+	assert_int_equal(chown("pipe", STRANGER, 0), 0);
+	assert_int_equal(output_check("pipe", NULL), 0);
+	assert_int_equal(chmod(".", 01777), 0);
+	assert_int_equal(output_check("pipe", NULL), -EPERM);
+}
+
+static void a_check_makes_nothing(void **state)
+{
+	struct error error = { "" };
+
+	(void)state;
+	make("old", "old");
+	assert_int_equal(output_check("new", &error), 0);
+	assert_false(exists("new"));
+	assert_int_equal(output_check("old", &error), 0);
+	assert_true(has("old", "old"));
+	assert_int_equal(output_check("nowhere/new", &error), -ENOENT);
+	assert_int_equal(output_check(".", &error), -EISDIR);
+}
+
+static void the_path_without_links(void **state)
+{
+	struct output output;
+	char expected[96], *path;
+
+	(void)state;
+	assert_int_equal(mkdir("real", 0755), 0);
+	assert_int_equal(symlink("real", "way"), 0);
+	assert_int_equal(output_find("way/new", &output, NULL), 0);
+	path = output_path(&output);
+	snprintf(expected, sizeof(expected), "%s/real/new", folder);
+	assert_string_equal(path, expected);
+	free(path);
+	output_release(&output);
+	assert_int_equal(output_find("/new", &output, NULL), 0);
+	path = output_path(&output);
+	assert_string_equal(path, "/new");
+	free(path);
+	output_release(&output);
+}
+
+static void make_old(const char *path, const char *text)
+{
+	const struct timespec times[2] = { { .tv_sec = DAY }, { .tv_sec = DAY } };
+
+	make(path, text);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* By the day of their last change, and a number; what belongs to a file goes with it. */
+static void files_are_set_aside(void **state)
+{
+	static const char *const suffixes[] = { "-wal", "-shm", NULL };
+	struct error error = { "" };
+
+	(void)state;
+	assert_int_equal(setenv("TZ", "UTC", 1), 0);
+	make_old("h.db", "first");
+	make("h.db-wal", "its log");
+	assert_int_equal(output_set_aside("h.db", suffixes, &error), 0);
+	assert_string_equal(error.text, "renamed to h.db.2026-09-21");
+	assert_true(has("h.db.2026-09-21", "first"));
+	assert_true(has("h.db.2026-09-21-wal", "its log"));
+	assert_false(exists("h.db") || exists("h.db-wal") || exists("h.db.2026-09-21-shm"));
+	for (int i = 1; i < 100; i++) {
+		make_old("h.db", "next");
+		assert_int_equal(output_set_aside("h.db", suffixes, &error), 0);
+	}
+	assert_string_equal(error.text, "renamed to h.db.2026-09-21.99");
+	assert_true(has("h.db.2026-09-21", "first"));
+
+	/* There is no end of days on which it is 100 times. */
+	make_old("h.db", "one more");
+	assert_int_equal(output_set_aside("h.db", suffixes, &error), -EEXIST);
+	assert_string_equal(error.text, "cannot rename it: File exists");
+	assert_true(has("h.db", "one more"));
+	assert_int_equal(output_set_aside("nothing", suffixes, &error), -ENOENT);
+}
+
+static void an_input_is_no_output(void **state)
+{
+	const char *const inputs[] = { "other", NULL, "in", "dir" };
+
+	(void)state;
+	assert_int_equal(mkdir("dir", 0755), 0);
+	make("other", "");
+	make("in", "");
+	make("dir/part", "");
+	assert_int_equal(link("in", "second"), 0);
+	assert_int_equal(symlink("in", "link"), 0);
+	assert_string_equal(output_find_input("in", inputs, ARRAY_SIZE(inputs)), "in");
+	assert_string_equal(output_find_input("second", inputs, ARRAY_SIZE(inputs)), "in");
+	assert_string_equal(output_find_input("link", inputs, ARRAY_SIZE(inputs)), "in");
+	assert_string_equal(output_find_input("dir/part", inputs, ARRAY_SIZE(inputs)), "dir");
+	assert_null(output_find_input("dir/new", inputs, ARRAY_SIZE(inputs)));
+	assert_null(output_find_input("in", inputs, 2));
+	assert_null(output_find_input(NULL, inputs, ARRAY_SIZE(inputs)));
+}
+
+UNIT(test_output)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(links_of_ours_are_followed),
+		TEST(as_many_links_as_the_kernel_follows),
+		TEST(names_that_are_none),
+		TEST(what_others_made),
+		TEST(a_check_makes_nothing),
+		TEST(the_path_without_links),
+		TEST(files_are_set_aside),
+		TEST(an_input_is_no_output),
+	};
+
+	return cmocka_run_group_tests_name("output", tests, NULL, NULL);
+}
