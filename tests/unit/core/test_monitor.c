@@ -287,6 +287,100 @@ static void a_provider_is_not_told_of_fields_it_adds(void **state)
 	assert_int_equal(first.nr_wants, 1);
 }
 
+/* For a look back: events without their children, and all else that is not on demand. */
+static void what_is_always_counted(void **state)
+{
+	static const struct field specs[] = {
+		{ .name = "exits", .use = USE_EXIT }, { .name = "msr", .use = USE_ARGUMENT },
+		{ .name = "waits", .use = USE_WAIT }, { .name = "extra", .is_extra = true },
+		{ .name = "left", .is_abandoned = true },
+	};
+	struct world *world = *state;
+	char counted[64] = "";
+
+	open_monitor_with(world, FIRST, true);
+	for (size_t i = 0; i < SIZE(specs); i++) {
+		struct field spec = specs[i];
+
+		spec.parent = FIELD_NONE;
+		fields_add(monitor_fields(world->monitor), &spec);
+	}
+	world->query.type = &view_host; /* it needs none of them */
+	want(world);
+	assert_true(first.wants_event);
+	assert_false(first.wants_child);
+	for (uint32_t i = first.child + 1; i < fields_count(monitor_fields(world->monitor)); i++) {
+		if (field_set_has(&first.want.fields, i)) {
+			strcat(counted, fields_get(monitor_fields(world->monitor), i)->name);
+			strcat(counted, " ");
+		}
+	}
+	assert_string_equal(counted, "exits ");
+}
+
+static bool first_is_ready;
+
+static bool is_ready(void *state)
+{
+	assert_ptr_equal(state, &first);
+	return first_is_ready;
+}
+
+/* A provider that does not say whether it is ready always is. */
+static void one_provider_that_is_not_ready(void **state)
+{
+	struct world *world = *state;
+	struct provider slow = fakes[0];
+	const struct provider *const both[] = { &slow, &fakes[1], NULL };
+	struct monitor_config config = { .env = &world->env, .list = both, .providers = BOTH };
+
+	slow.is_ready = is_ready;
+	assert_int_equal(monitor_open(&config, &world->monitor, &(struct error){ "" }), 0);
+	want(world);
+	first_is_ready = false;
+	assert_false(monitor_is_ready(world->monitor));
+	first_is_ready = true;
+	assert_true(monitor_is_ready(world->monitor));
+	monitor_close(world->monitor); /* while its provider is there */
+	world->monitor = NULL;
+}
+
+static int first_lacks;
+
+static int open_later(const struct provider_args *args, void **ret_state, struct error *error)
+{
+	if (first_lacks)
+		return error_set(error, first_lacks, "no module");
+	return open_first(args, ret_state, error);
+}
+
+/* A module that is not loaded yet is waited for, if that is wanted; nothing else is. */
+static void what_is_not_there_yet(void **state)
+{
+	static const struct {
+		int err;
+		bool waits, comes;
+	} cases[] = { { -ENOENT, true, true }, { -ENOENT, false, false }, { -EPERM, true, false } };
+	struct world *world = *state;
+	struct provider late = fakes[0];
+	const struct provider *const both[] = { &late, &fakes[1], NULL };
+	struct monitor_config config = { .env = &world->env, .list = both, .providers = BOTH };
+
+	late.open = open_later;
+	for (size_t i = 0; i < SIZE(cases); i++) {
+		first = second = (struct said){ 0 };
+		first_lacks = cases[i].err;
+		config.waits = cases[i].waits;
+		assert_int_equal(monitor_open(&config, &world->monitor, &(struct error){ "" }), 0);
+		assert_false(monitor_revive(world->monitor));
+		first_lacks = 0;
+		assert_int_equal(monitor_revive(world->monitor), cases[i].comes);
+		assert_int_equal(first.nr_opened, cases[i].comes);
+		monitor_close(world->monitor);
+		world->monitor = NULL;
+	}
+}
+
 /* All totals begin anew, so every provider gets the want. */
 static void new_question_is_told_to_all(void **state)
 {
@@ -490,6 +584,9 @@ UNIT(test_monitor)
 		CASE(a_player_begins_again_with_every_want),
 		CASE(only_changes_are_told),
 		CASE(a_provider_is_not_told_of_fields_it_adds),
+		CASE(what_is_always_counted),
+		CASE(one_provider_that_is_not_ready),
+		CASE(what_is_not_there_yet),
 		CASE(new_question_is_told_to_all),
 		CASE(looking_elsewhere_loses_nothing),
 		CASE(a_closer_look_at_a_guest),
