@@ -1186,6 +1186,21 @@ static void test_reports(void **state)
 	assert_string_equal(only_guest(box)->name, "two");
 }
 
+static void test_only_a_report_of_all_ends_the_search(void **state)
+{
+	struct vm_part part = { 100, -1, 0, 0xa };
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "one");
+	guests_report(box->guests, 999, &part, 0);
+	refresh(box, SECOND);
+	assert_string_equal(only_guest(box)->name, "one");
+	guests_report(box->guests, 0, &part, 1);
+	put_vm(box, 200, 60, "two");
+	refresh(box, 20 * SECOND);
+	assert_string_equal(only_guest(box)->name, "one");
+}
+
 /* The process is there when its stat is read, and then no more. */
 static void test_a_reported_guest_that_ends_is_no_error(void **state)
 {
@@ -2159,6 +2174,7 @@ UNIT(test_guests)
 		BOXED(test_threads_that_events_show),
 		BOXED(test_many_threads),
 		BOXED(test_reports),
+		BOXED(test_only_a_report_of_all_ends_the_search),
 		BOXED(test_a_reported_guest_that_ends_is_no_error),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
