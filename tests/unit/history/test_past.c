@@ -456,6 +456,38 @@ static void every_moment_is_as_it_was(void **state)
 	stats_free(stats);
 }
 
+/* Of the rates that a sparkline shows, a jump may need one moment that the last one needed. */
+static void jumps(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	struct world world;
+	struct past *past;
+	struct stats *stats = stats_new();
+	struct error error = { "" };
+
+	(void)state;
+	seed = 4;
+	live(&world, memories, NR_MOMENTS, SIZE_MAX);
+	past = past_new(recent_store(world.recent), world.fields);
+	stats->guests = past_guests(past);
+	for (size_t i = 0; i < 200; i++) {
+		static const size_t far[] = { STATS_HISTORY - 1, STATS_HISTORY, 1, 7 };
+		size_t first = 100 + random_below(NR_MOMENTS - 100);
+		size_t moments[] = { first, first - far[i % ARRAY_SIZE(far)], first };
+
+		for (size_t k = 0; k < ARRAY_SIZE(moments); k++) {
+			assert_int_equal(past_go(past, memories[moments[k]].time_ns, &error), 0);
+			play(past, world.fields, &world.wanted, stats);
+			expect(&memories[moments[k]], stats);
+		}
+	}
+	for (size_t i = 0; i < NR_MOMENTS; i++)
+		forget(&memories[i]);
+	stats_free(stats);
+	past_free(past);
+	world_free(&world);
+}
+
 /* Played one behind the other, as a log prints them. Returns how often that began anew. */
 static size_t play_all(struct world *world, const struct memory *memories, struct past *past,
 		       struct stats *stats)
@@ -630,6 +662,45 @@ static void after_a_loss(void **state)
 	world_free(&world);
 }
 
+/* As many points as a series may have, forwards and back: no moment between them is missing. */
+static void a_series_that_is_full(void **state)
+{
+	enum { NR = SERIES_MAX + 100 };
+	static struct memory memories[NR];
+	const struct key subject = { GUEST_ALL, -1, EXIT };
+	const struct series_span span = { .nr = SERIES_MAX };
+	struct series series = { .nr = 0 };
+	struct world world;
+	struct past *past;
+	struct error error = { "" };
+	size_t nr_full = 0;
+
+	(void)state;
+	seed = 2;
+	live(&world, memories, NR, SIZE_MAX);
+	past = past_new(recent_store(world.recent), world.fields);
+	for (size_t i = 0; i < 2 * NR; i++) {
+		size_t at = i < NR ? i : 2 * NR - 1 - i, k = 0;
+
+		assert_int_equal(past_go(past, memories[at].time_ns, &error), 0);
+		assert_int_equal(past_series(past, &subject, false, &span, &series, &error), 0);
+		nr_full += series.nr == SERIES_MAX;
+		for (size_t m = 0; m < NR && k < series.nr; m++) {
+			bool is_between = memories[m].time_ns >= series.points[0].time_ns;
+
+			if (is_between && memories[m].tick > 1)
+				assert_true(series.points[k++].time_ns == memories[m].time_ns);
+		}
+		assert_int_equal(k, series.nr);
+	}
+	assert_in_range(nr_full, NR, 2 * NR - SERIES_MAX);
+	free(series.points);
+	for (size_t i = 0; i < NR; i++)
+		forget(&memories[i]);
+	past_free(past);
+	world_free(&world);
+}
+
 /* A series has as many points after a moment as are wanted; the first of a question is none. */
 static void a_series_has_the_points_that_are_wanted(void **state)
 {
@@ -799,10 +870,12 @@ UNIT(test_past)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_have_what_was_forgotten),
 		cmocka_unit_test(every_moment_is_as_it_was),
+		cmocka_unit_test(jumps),
 		cmocka_unit_test(moments_in_their_order),
 		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
 		cmocka_unit_test(a_small_ring_asks_for_totals),
 		cmocka_unit_test(after_a_loss),
+		cmocka_unit_test(a_series_that_is_full),
 		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
 		cmocka_unit_test(other_programs_make_no_gap),
 		cmocka_unit_test(runs_of_a_time),
