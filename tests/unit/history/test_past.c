@@ -287,8 +287,9 @@ static void take(void *const playbacks[PLAYERS], const struct fields *fields, st
 	sample_release(&sample);
 }
 
-static void begin(struct past *past, struct fields *fields, const struct field_set *wanted,
-		  struct stats *stats, void *playbacks[PLAYERS])
+/* Plays the moment that is chosen. */
+static void begin_again(struct fields *fields, const struct field_set *wanted, struct stats *stats,
+			void *const playbacks[PLAYERS])
 {
 	static struct want want;
 	struct error error = { "" };
@@ -297,15 +298,25 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
 	stats_clear(stats);
 	for (uint32_t i = 0; i < PLAYERS; i++) {
-		const struct provider_args args = { .guests = past_guests(past), .fields = fields,
-						    .source = i, .recording = &past };
-
-		assert_int_equal(history_players[i]->open(&args, &playbacks[i], &error), 0);
 		assert_int_equal(history_players[i]->want(playbacks[i], &want, &error), 0);
 		nr = history_players[i]->rewind(playbacks[i]);
 	}
 	while (nr--)
 		take(playbacks, fields, stats);
+}
+
+static void begin(struct past *past, struct fields *fields, const struct field_set *wanted,
+		  struct stats *stats, void *playbacks[PLAYERS])
+{
+	struct error error = { "" };
+
+	for (uint32_t i = 0; i < PLAYERS; i++) {
+		const struct provider_args args = { .guests = past_guests(past), .fields = fields,
+						    .source = i, .recording = &past };
+
+		assert_int_equal(history_players[i]->open(&args, &playbacks[i], &error), 0);
+	}
+	begin_again(fields, wanted, stats, playbacks);
 }
 
 static void end(void *const playbacks[PLAYERS])
@@ -464,12 +475,15 @@ static void jumps(void **state)
 	struct past *past;
 	struct stats *stats = stats_new();
 	struct error error = { "" };
+	void *playbacks[PLAYERS];
 
 	(void)state;
 	seed = 4;
 	live(&world, memories, NR_MOMENTS, SIZE_MAX);
 	past = past_new(recent_store(world.recent), world.fields);
 	stats->guests = past_guests(past);
+	assert_int_equal(past_go(past, memories[0].time_ns, &error), 0);
+	begin(past, world.fields, &world.wanted, stats, playbacks);
 	for (size_t i = 0; i < 200; i++) {
 		static const size_t far[] = { STATS_HISTORY - 1, STATS_HISTORY, 1, 7 };
 		size_t first = 100 + random_below(NR_MOMENTS - 100);
@@ -477,10 +491,11 @@ static void jumps(void **state)
 
 		for (size_t k = 0; k < ARRAY_SIZE(moments); k++) {
 			assert_int_equal(past_go(past, memories[moments[k]].time_ns, &error), 0);
-			play(past, world.fields, &world.wanted, stats);
+			begin_again(world.fields, &world.wanted, stats, playbacks);
 			expect(&memories[moments[k]], stats);
 		}
 	}
+	end(playbacks);
 	for (size_t i = 0; i < NR_MOMENTS; i++)
 		forget(&memories[i]);
 	stats_free(stats);
