@@ -167,6 +167,54 @@ static void test_a_reason_begins(void **state)
 	fields_free(common.fields);
 }
 
+/* A finding is its guest's, or the host's; of all hosts, each host has its own. */
+static void test_findings(void **state)
+{
+	static const char *const expected[] = { "host: cpu_wait 3, guest: exits 2, ",
+						"guest: exits 2, guest: cpu_wait 3, " };
+
+	(void)state;
+	for (size_t of_all = 0; of_all < 2; of_all++) {
+		struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+		struct scope *scope = scope_new(&common, 1, of_all ? NULL : "kvm1");
+		struct http_query queries[QUERIES];
+		struct seen seen = { .packer = packer_new() };
+		struct error error = { "" };
+		char found[256] = "", text[64];
+		char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
+				 "{\"metric\":{\"guest\":\"one\",\"instance\":\"kvm1\"},"
+				 "\"values\":[[100,\"1\"],[101,\"1\"]]}]}}";
+		char findings[] = "{\"status\":\"success\",\"data\":{\"result\":["
+				  "{\"metric\":{\"guest\":\"one\",\"instance\":\"kvm1\","
+				  "\"rule\":\"exits\"},\"values\":[[101,\"2\"]]},"
+				  "{\"metric\":{\"guest\":\"one\",\"instance\":\"kvm1\"},"
+				  "\"values\":[[101,\"1\"]]},"
+				  "{\"metric\":{\"guest\":\"\",\"instance\":\"kvm1\","
+				  "\"rule\":\"cpu_wait\"},\"values\":[[101,\"3\"]]}]}}";
+
+		answer_all(queries);
+		answer(&queries[QUERY_MEMBERS], members);
+		answer(&queries[QUERY_FINDINGS], findings);
+		assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error),
+				 0);
+		for (size_t i = 0; i < seen.moment.changes.nr; i++) {
+			const struct change *change = &seen.moment.changes.list[i];
+			const struct field *field = fields_get(common.fields, change->key.field);
+
+			if (field->use != USE_HOST || field->part != HOST_FINDING)
+				continue;
+			snprintf(text, sizeof(text), "%s: %s %u, ",
+				 change->key.guest ? "guest" : "host", field->label,
+				 (unsigned int)change->count);
+			strcat(found, text);
+		}
+		assert_string_equal(found, expected[of_all]);
+		release(&seen);
+		scope_free(scope);
+		fields_free(common.fields);
+	}
+}
+
 /* A stranger's labels may be more than there is room for: what is known counts on. */
 static void test_known_reasons_go_on(void **state)
 {
@@ -447,6 +495,7 @@ UNIT(test_scope)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_reason_begins),
+		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_known_reasons_go_on),
 		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
