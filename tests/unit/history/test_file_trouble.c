@@ -1200,6 +1200,33 @@ static void an_id_that_no_field_has_is_damage(void **state)
 	history_file_close(reader, NULL);
 }
 
+/* Who reads a file is told when another one has its name, or none. */
+static void a_file_that_goes(void **state)
+{
+	struct world *w = *state;
+	struct history_file *file;
+	struct store store;
+	char other[100];
+
+	begin_writer(w);
+	add_many(w, 3);
+	end_writer(w);
+	file = begin_reader(w);
+	store = history_file_store(file);
+	assert_int_equal(store.type->check(store.state, &w->error), 0);
+	snprintf(other, sizeof(other), "%s/other.db", w->folder);
+	assert_int_equal(rename(w->path, other), 0);
+	assert_int_equal(store.type->check(store.state, &w->error), -ESTALE);
+	assert_non_null(strstr(w->error.text, " was removed: this is what it had"));
+	begin_writer(w); /* a new one */
+	end_writer(w);
+	assert_int_equal(store.type->check(store.state, &w->error), -ESTALE);
+	assert_non_null(strstr(w->error.text, " was replaced: this is the former file"));
+	assert_int_equal(rename(other, w->path), 0);
+	assert_int_equal(store.type->check(store.state, &w->error), 0);
+	history_file_close(file, NULL);
+}
+
 UNIT(test_file_trouble)
 {
 	const struct CMUnitTest tests[] = {
@@ -1244,6 +1271,7 @@ UNIT(test_file_trouble)
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_set_aside, setup, teardown),
 		cmocka_unit_test_setup_teardown(ids_ascend_at_every_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_id_that_no_field_has_is_damage, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_goes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("file_trouble", tests, NULL, NULL);
