@@ -26,6 +26,7 @@ static const char *const names[] = { LONG ":19177", LONG ":19178" };
 struct seen {
 	struct packer *packer;
 	struct moment moment;
+	const struct fields *fields; /* of take_durations() */
 	unsigned int nr;
 };
 
@@ -213,6 +214,79 @@ static void test_findings(void **state)
 		scope_free(scope);
 		fields_free(common.fields);
 	}
+}
+
+static void take_durations(void *arg, uint64_t at, uint64_t run, const struct moment *of,
+			   const struct packed *packed)
+{
+	struct seen *seen = arg;
+	uint32_t nr = fields_count(seen->fields), sum_of[4096];
+	struct error error;
+
+	(void)at;
+	(void)run;
+	(void)of;
+	assert_in_range(nr, 1, 4096);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct field *field = fields_get(seen->fields, i);
+
+		sum_of[i] = field_adds_up(field) ? field->parent + 1 : 0;
+	}
+	seen->nr++;
+	assert_int_equal(unpack_rows(seen->packer, PART_CHANGES, &packed->parts[PART_CHANGES],
+				     UNPACK_ALL, &(struct sum_fields){ sum_of, nr }, &seen->moment,
+				     &error), 0);
+}
+
+/* A guest's exits by duration, of edges that we have, too; a stranger's edges are left out. */
+static void test_durations(void **state)
+{
+	static const char *const edges[] = { "1.28e-07", "1.024e-06", "0.0123", "+Inf" };
+	static const unsigned int counts[][2] = { { 10, 14 }, { 20, 44 }, { 70, 99 }, { 20, 50 } };
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_query queries[QUERIES];
+	struct seen seen = { .packer = packer_new(), .fields = common.fields };
+	uint32_t vmexit;
+	uint64_t hist[HIST_BUCKETS] = { 0 };
+	struct error error = { "" };
+	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}";
+	char exits[] = "{\"status\":\"success\",\"data\":{\"result\":["
+		       "{\"metric\":{\"guest\":\"one\",\"reason\":\"io\"},"
+		       "\"values\":[[100,\"20\"],[101,\"50\"]]}]}}";
+	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\",\"reason\":\"io\"},"
+			 "\"values\":[[100,\"0.002\"],[101,\"0.005\"]]}]}}";
+	char text[2048], *at = text;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		at += sprintf(at, "%s{\"metric\":{\"guest\":\"one\",\"le\":\"%s\"},"
+			      "\"values\":[[100,\"%u\"],[101,\"%u\"]]}",
+			      i ? "," : "{\"status\":\"success\",\"data\":{\"result\":[", edges[i],
+			      counts[i][0], counts[i][1]);
+	sprintf(at, "]}}");
+	answer_all(queries);
+	answer(&queries[QUERY_MEMBERS], members);
+	answer(&queries[QUERY_EXITS], exits);
+	answer(&queries[QUERY_EXIT_SECONDS], seconds);
+	answer(&queries[QUERY_DURATIONS], text);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_durations, &seen, &error), 0);
+	vmexit = fields_find(common.fields, "vmexit");
+	for (size_t i = 0; i < seen.moment.changes.nr; i++) {
+		const struct change *change = &seen.moment.changes.list[i];
+		const struct change_timing *timing = changes_timing(&seen.moment.changes, change);
+
+		if (change->key.field == vmexit && timing)
+			changes_add_counts(&seen.moment.changes, timing, hist);
+	}
+	/* What is between two of their edges is in the last bucket of ours below the second. */
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		assert_int_equal(hist[i], i == 0 ? 4 : i == 3 ? 20 : i == 4 ? 6 : 0);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
 }
 
 /* A stranger's labels may be more than there is room for: what is known counts on. */
@@ -496,6 +570,7 @@ UNIT(test_scope)
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_reason_begins),
 		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_known_reasons_go_on),
 		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
