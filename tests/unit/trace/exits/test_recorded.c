@@ -2162,6 +2162,37 @@ static void samples_of_other_programs(void **state)
 	}
 }
 
+/* In a picture: the process is told with its pid, once, and what is not known by its file. */
+static void names_of_guests(void **state)
+{
+	static const struct {
+		struct recorded_guest guest;
+		const char *name;
+	} cases[] = {
+		{ { .pid = 70, .is_known = true, .name = "web" }, "web (70)" },
+		{ { .pid = 70, .is_known = true, .name = "guest 70" }, "guest 70" },
+		{ { .pid = -1, .is_known = true, .name = "web" }, "web" },
+		{ { .pid = -1, .name = "unknown" }, "" }, /* of the file, and this */
+		{ { .pid = -1, .name = "unknown (2)", .key.nth = 1 }, " (2)" },
+	};
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	open_dat(&world);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *file = cases[i].guest.is_known ? "" : strrchr(path, '/') + 1;
+		char name[128] = "", wanted[128];
+
+		recorded_guest_name(world.recording.trace, &cases[i].guest, name, sizeof(name));
+		snprintf(wanted, sizeof(wanted), "%s%s", file, cases[i].name);
+		assert_string_equal(name, wanted);
+	}
+	end(&world);
+}
+
 UNIT(test_recorded)
 {
 	const struct CMUnitTest tests[] = {
@@ -2185,6 +2216,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(losses_before_a_migration),
 		cmocka_unit_test(losses_before_a_wait_ends),
+		cmocka_unit_test(names_of_guests),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),
 		cmocka_unit_test(causes_of_an_exit),
