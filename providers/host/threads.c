@@ -393,6 +393,23 @@ static uint64_t read_all(struct host_threads *threads)
 	return time_ns;
 }
 
+/* FIELD_NONE: it has no field yet, and there is no room for more. */
+static uint32_t name_quota(struct host_threads *threads, const char *text)
+{
+	struct fields *fields = threads->fields->fields;
+	uint32_t before = fields_count(fields), quota;
+	char name[HOST_QUOTA_SIZE + 64];
+
+	if (threads->nr_quotas >= QUOTAS_MAX) {
+		snprintf(name, sizeof(name), "%s(%s)",
+			 fields_get(fields, threads->fields->parts[HOST_THROTTLED])->name, text);
+		return fields_find(fields, name);
+	}
+	quota = host_fields_quota(threads->fields, text);
+	threads->nr_quotas += fields_count(fields) - before;
+	return quota;
+}
+
 /*
  * Looks which quota stops the thread now, and adds a row for it. What waits in a cgroup that cannot
  * be read may be stopped by a quota.
@@ -400,16 +417,13 @@ static uint64_t read_all(struct host_threads *threads)
 static void add_quota(struct host_threads *threads, struct host_thread *thread,
 		      struct sample *sample)
 {
-	struct fields *fields = threads->fields->fields;
-	uint32_t before = fields_count(fields), quota;
 	char text[HOST_QUOTA_SIZE] = HOST_QUOTA_HIDDEN;
 	uint64_t ns = thread->has_hidden_cgroup ? thread->waited_ns : thread->share_ns;
+	uint32_t quota;
 
-	if (ns && threads->nr_quotas < QUOTAS_MAX &&
-	    (thread->has_hidden_cgroup ||
-	     host_cgroup_quota(threads->cgroups, thread->cgroup, text, sizeof(text)))) {
-		quota = host_fields_quota(threads->fields, text);
-		threads->nr_quotas += fields_count(fields) - before;
+	if (ns && (thread->has_hidden_cgroup ||
+		   host_cgroup_quota(threads->cgroups, thread->cgroup, text, sizeof(text)))) {
+		quota = name_quota(threads, text);
 		if (quota != thread->quota)
 			thread->quota_ns = 0;
 		thread->quota = quota;

@@ -547,6 +547,40 @@ static void the_quota_is_named(void **state)
 	assert_int_equal(of_vcpu(w, 1, v1), 40 * US);
 }
 
+/* A limit that is changed all the time: what has no name any more is not charged to another one. */
+static void more_quotas_than_are_named(void **state)
+{
+	enum { MOST = 256 };
+	static const char name[] = "thread(throttled)(/sys/fs/cgroup/db1/cpu.max: %g CPUs)";
+	struct world *w = *state;
+	char text[128];
+
+	put_of(w, 101, "cgroup", "0::/db1\n");
+	throttled_in(w, "/db1", 1000);
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	for (unsigned int i = 1; i <= MOST + 2; i++) {
+		/* At the end again as it was at first. */
+		unsigned int limit = i == MOST + 2 ? 1 : i;
+
+		snprintf(text, sizeof(text), "%u 100000\n", (100 + limit) * 1000);
+		put(w, "/sys/fs/cgroup/db1/cpu.max", text);
+		thread_is(w, 101, 10 + i, 10 + 50 * i, 1 + i);
+		throttled_in(w, "/db1", 1000 + 50 * i);
+		take(w);
+		assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 50 * i * US);
+		snprintf(text, sizeof(text), name, (100 + limit) / 100.0);
+		if (i != MOST + 1) {
+			assert_int_equal(of_vcpu(w, 0, text), 50 * US);
+			continue;
+		}
+		assert_int_equal(fields_find(w->fields, text), FIELD_NONE);
+		snprintf(text, sizeof(text), name, (100 + MOST) / 100.0);
+		assert_int_equal(of_vcpu(w, 0, text), NONE);
+	}
+}
+
 /* Where a quota cannot be read there may be one. */
 static void a_hidden_quota_is_said(void **state)
 {
@@ -1112,6 +1146,7 @@ UNIT(test_host)
 		TEST(quotas_of_cgroups_v1),
 		TEST(cgroups_that_are_mounted_elsewhere),
 		TEST(the_quota_is_named),
+		TEST(more_quotas_than_are_named),
 		TEST(a_hidden_quota_is_said),
 		TEST(migrations_are_spread),
 		TEST(all_have_a_turn_where_guests_come_and_go),
