@@ -42,10 +42,37 @@ static void vcpus_without_an_interrupt(void **state)
 	sample_release(&sample);
 }
 
+/* A vector has the name that the guest's own lists have. */
+static void names_of_vectors(void **state)
+{
+	struct fields *fields = fields_new();
+	struct who_interrupts *interrupts =
+		who_interrupts_new(&(struct provider_args){ .fields = fields });
+	static const char *const names[] = { IS_ARM64 ? "interrupts(LPI 8236)" :
+							"interrupts(vector 0x202c)",
+					     "interrupts(timer)", "interrupts(timer waking)",
+					     "interrupts(timer waiting)" };
+	const uint32_t ids[] = { field_of(interrupts, 8236, INTERRUPT_VECTOR, FIELD_NONE),
+				 field_of(interrupts, INTERRUPT_TIMER, INTERRUPT_LATE, FIELD_NONE),
+				 field_of(interrupts, INTERRUPT_TIMER, INTERRUPT_WAKING, 0),
+				 field_of(interrupts, INTERRUPT_TIMER, INTERRUPT_WAITING, 0) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		assert_string_equal(fields_get(fields, ids[i])->name, names[i]);
+	assert_string_equal(gic_kind(15), "SGI");
+	assert_string_equal(gic_kind(31), "PPI");
+	assert_string_equal(gic_kind(32), "SPI");
+	assert_string_equal(gic_kind(8191), "SPI");
+	who_interrupts_free(interrupts);
+	fields_free(fields);
+}
+
 UNIT(test_interrupts)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vcpus_without_an_interrupt),
+		cmocka_unit_test(names_of_vectors),
 	};
 
 	return cmocka_run_group_tests_name("who_interrupts", tests, NULL, NULL);
