@@ -122,6 +122,7 @@ static void apply_cost(struct monitor_config *monitor)
 {
 	unsigned int account = 1U << PROVIDER_ACCOUNT;
 
+	monitor->options.has_times = monitor->cost == COST_TIMES;
 	if (monitor->cost == COST_TIMES)
 		return;
 	if (!(monitor->providers & PROVIDERS_STATISTICS))

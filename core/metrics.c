@@ -60,9 +60,9 @@ static const struct metric metrics[METRICS_NR] = {
 	[METRIC_VCPU_SECONDS] = {
 		"kvmtop_vcpu_seconds_total", METRIC_COUNTER, "seconds", "guest, vcpu, mode",
 		METRICS_VCPUS,
-		"Where the time of a vCPU went: guest, kvm, user, poll and sleep add up to all of "
-		"it. Parts of these are wait, in which it could run but had no CPU, and throttled, "
-		"in which a quota stopped it, if one was in force." },
+		"Where the time of a vCPU went: guest, kvm, user, poll, idle, block, wait and "
+		"throttled add up to all of it. Where exits are not timed, cpu is all of the first "
+		"four. In wait it could run but had no CPU, in throttled a quota stopped it." },
 	[METRIC_WAIT_SECONDS] = {
 		"kvmtop_wait_seconds_total", METRIC_COUNTER, "seconds", "guest, kind",
 		METRICS_WAITS,

@@ -44,6 +44,7 @@ struct want {
 struct provider_options {
 	const char *engine; /* for tracepoints: "perf", "bpf"; NULL: the best */
 	bool include_past;  /* KVM's own counters begin at the start of the guest */
+	bool has_times;	    /* exits are timed, which tells where all time of vCPUs goes */
 	/* The functions of guests: nr_kallsyms have a file; the others' memory may be read. */
 	const struct guest_kallsyms *kallsyms;
 	size_t nr_kallsyms;

@@ -169,14 +169,15 @@ struct known {
 static struct known known_of(const struct facts *facts)
 {
 	struct known known = { .is_set = true, .has_exits = fields_have_exits(facts->fields) };
-
 	/* Where kvm_exit never happens, the fields exist but have no times. */
-	known.has_times = known.has_exits && exits_choose(facts, true, true).rank != 2;
+	bool is_untimed = known.has_exits && exits_choose(facts, true, true).rank == 2;
+
+	known.has_times = known.has_exits && !is_untimed;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use == USE_TIME)
-			known.times |= 1U << field->part;
+			known.times |= !is_untimed && !field->is_abandoned ? 1U << field->part : 0;
 		else if (field->use == USE_HOST)
 			known.hosts |= 1U << field->part;
 		else if (!field->is_abandoned)
@@ -211,7 +212,7 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 	case NEEDS_TIMES:
 		return known->has_times;
 	case NEEDS_PART:
-		return known->has_times && known->times >> column->part & 1;
+		return known->times >> column->part & 1;
 	case NEEDS_WAIT:
 		return (known->times >> TIME_WAIT | known->hosts >> HOST_WAITED) & 1;
 	case NEEDS_HOST:

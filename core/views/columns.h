@@ -427,7 +427,7 @@ enum column_needs {
 	NEEDS_VALUE, /* in any row */
 	NEEDS_EXITS, /* fields of timed exits */
 	NEEDS_TIMES, /* and times in them: where kvm_exit never happens there are none */
-	NEEDS_PART,  /* the same, and a field of this part of vCPUs' time */
+	NEEDS_PART,  /* a field of this part of vCPUs' time, which has times */
 	NEEDS_WAIT,  /* a field of TIME_WAIT, or of HOST_WAITED */
 	NEEDS_HOST,  /* a field of this part of the host's numbers */
 	NEEDS_EVENT, /* a counter of KVM's of this kind */

@@ -229,7 +229,8 @@ static int take_exits(struct lines *lines, const struct answer_series *series, b
 
 /*
  * The exporter's modes, and the parts of a vCPU's time that they are. "throttled" is a part of
- * waiting that the exporter keeps apart.
+ * waiting that the exporter keeps apart; "cpu", of hosts that do not time exits, is in the whole
+ * alone.
  */
 static const struct mode {
 	const char *name;
@@ -238,6 +239,7 @@ static const struct mode {
 	{ "guest", TIME_GUEST }, { "kvm", TIME_KVM },	  { "user", TIME_USER },
 	{ "poll", TIME_POLL },	 { "idle", TIME_IDLE },	  { "block", TIME_BLOCK },
 	{ "wait", TIME_WAIT },	 { "throttled", TIME_WAIT },
+	{ "cpu", TIME_WHOLE },
 };
 
 static void add_vcpu(struct member *member, int32_t index)
@@ -297,7 +299,7 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 	key = (struct key){ member->guest.id, vcpu, lines->exits.times[TIME_WHOLE] };
 	err = add_to(lines, series, key, measure);
 	key.field = lines->exits.times[mode->part];
-	if (!err)
+	if (!err && mode->part != TIME_WHOLE)
 		err = add_to(lines, series, key, measure);
 	key.field = lines->waited;
 	if (!err && mode->part == TIME_WAIT)

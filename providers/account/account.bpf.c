@@ -49,6 +49,9 @@ struct bpf_iter__task_file {
 /* Whether the statistics are wanted, too. */
 __u32 wants_bytes;
 
+/* How far the scheduler's clock is from CLOCK_MONOTONIC, at least; see scheduler_clock(). */
+long long clock_ahead_ns;
+
 /* Too large for the stack. Two readers at once, on one CPU, do not interrupt each other here. */
 struct record {
 	struct account_head head;
@@ -128,12 +131,104 @@ static __always_inline struct record *begin_record(struct bpf_iter__task_file *c
 	record->head.vm = (__u64)kvm;
 	record->head.vcpu = -1;
 	record->head.tid = 0;
+	__builtin_memset(&record->head.thread, 0, sizeof(record->head.thread));
 	if (*ret_held == HELD_VCPU) {
 		record->head.vcpu = BPF_CORE_READ(vcpu, vcpu_id);
 		record->head.tid = BPF_CORE_READ(vcpu, pid, numbers[0].nr);
 	}
 	*ret_of = vcpu;
 	return record;
+}
+
+/* ---- the thread of a vCPU */
+
+/*
+ * The scheduler's clock when it last counted what the thread ran: now, or as the thread lost its
+ * CPU. last_arrival is when the thread got that CPU.
+ */
+static __always_inline __u64 counted_up_to(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, sched_info.last_arrival) +
+	       BPF_CORE_READ(task, se.sum_exec_runtime) -
+	       BPF_CORE_READ(task, se.prev_sum_exec_runtime);
+}
+
+static __always_inline __u64 since(__u64 clock, __u64 then)
+{
+	return clock > then ? clock - then : 0;
+}
+
+static __always_inline const struct task_struct *thread_of(const struct kvm_vcpu *vcpu)
+{
+	const char *first = (const char *)BPF_CORE_READ(vcpu, pid, tasks[0].first);
+
+	return first ? (const void *)(first -
+				      bpf_core_field_offset(struct task_struct, pid_links)) : NULL;
+}
+
+static __always_inline _Bool is_asleep(const struct task_struct *task)
+{
+	/* Since Linux 6.12 a thread that sleeps may stay in the queue for a while. */
+	if (bpf_core_field_exists(task->se.sched_delayed) &&
+	    BPF_CORE_READ(task, se.sched_delayed))
+		return 1;
+	return !READ(task, struct task_struct, on_rq);
+}
+
+/* The same as is_idle() of providers/exits/away.bpf.h. */
+static __always_inline _Bool is_idle(const struct kvm_vcpu *vcpu)
+{
+	if (!BPF_CORE_READ(vcpu, wait.task))
+		return 0;
+	return !bpf_core_field_exists(vcpu->arch.apf.halted) ||
+	       !BPF_CORE_READ(vcpu, arch.apf.halted);
+}
+
+/* Where user space has the halts, KVM does not know which sleep is a halt. */
+static __always_inline _Bool knows_idle(const struct kvm_vcpu *vcpu)
+{
+	if (bpf_core_field_exists(vcpu->arch.apic) && !BPF_CORE_READ(vcpu, arch.apic))
+		return 0;
+	return bpf_core_field_exists(vcpu->wait.task) &&
+	       bpf_core_field_exists(struct task_struct, sched_info.last_arrival);
+}
+
+/*
+ * The time by the scheduler's clock. The thread that reads is running: up to when the scheduler has
+ * counted that is now, or at most a tick ago.
+ */
+static __always_inline __u64 scheduler_clock(__u64 now_ns)
+{
+	long long ahead_ns = counted_up_to((const void *)bpf_get_current_task()) - now_ns;
+
+	if (ahead_ns > clock_ahead_ns)
+		clock_ahead_ns = ahead_ns;
+	return now_ns + clock_ahead_ns;
+}
+
+static __always_inline void read_thread(const struct kvm_vcpu *vcpu, struct account_thread *to)
+{
+	const struct task_struct *task;
+	__u64 clock, queued;
+
+	if (!wants_bytes || !knows_idle(vcpu))
+		return;
+	task = thread_of(vcpu);
+	if (!task)
+		return;
+	to->now_ns = bpf_ktime_get_ns();
+	clock = scheduler_clock(to->now_ns);
+	to->ran_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	to->waited_ns = BPF_CORE_READ(task, sched_info.run_delay);
+	to->sleeps = BPF_CORE_READ(task, nvcsw);
+	to->is_idle = is_idle(vcpu);
+	queued = BPF_CORE_READ(task, sched_info.last_queued);
+	if (is_asleep(task))
+		to->asleep_ns = since(clock, counted_up_to(task));
+	else if (BPF_CORE_READ(task, on_cpu))
+		to->ran_ns += since(clock, counted_up_to(task));
+	else if (queued)
+		to->waited_ns += since(clock, queued);
 }
 
 SEC("iter/task_file")
@@ -146,12 +241,14 @@ int read_account(struct bpf_iter__task_file *ctx)
 	record = begin_record(ctx, &held, &of);
 	if (!record)
 		return 0;
-	if (held == HELD_VM)
+	if (held == HELD_VM) {
 		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat),
 		    &((struct kvm *)of)->stat);
-	else
+	} else {
+		read_thread(of, &record->head.thread);
 		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat),
 		    &((struct kvm_vcpu *)of)->stat);
+	}
 	return 0;
 }
 

@@ -14,9 +14,11 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/xalloc.h"
+#include "core/facts/shared_fields.h"
 #include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
+#include "providers/account/times.h"
 #include "providers/providers.h"
 
 #define LOG_128_NS 7 /* the last of the kernel's buckets that is in our first one */
@@ -45,6 +47,11 @@ struct account {
 	struct vm_part *parts; /* of the present reading */
 	size_t nr_parts, room_parts;
 	struct account_layout layouts[ACCOUNT_LAYOUTS];
+	struct account_times times;
+	/* Of a vCPU's halts; NULL: these are not counted, and its times are not known. */
+	const struct account_counter *halt_ns, *halt_hist;
+	uint32_t time_fields[TIME_PARTS]; /* that are wanted, else FIELD_NONE */
+	bool has_times; /* any of these */
 	struct watched *watched;
 	size_t nr_watched, room_watched;
 	struct seen *seen; /* of the latest process */
@@ -120,6 +127,23 @@ static void add_fields(const struct account *account, struct account_layout *lay
 							   counter->field)->kind;
 		}
 	}
+}
+
+/* The parts that are known without a program on exits. */
+static const enum time_part known_parts[] = { TIME_WHOLE, TIME_IDLE, TIME_BLOCK };
+
+static void add_times(struct account *account)
+{
+	struct exit_fields fields = { .fields = account->args.fields,
+				      .source = account->args.source };
+	const struct account_layout *layout = &account->layouts[ACCOUNT_VCPU];
+
+	account->halt_ns = find_counter(layout, "halt_wait", strlen("halt_wait"), "_ns");
+	account->halt_hist = find_counter(layout, "halt_wait", strlen("halt_wait"), "_hist");
+	if (!account->halt_ns || !account->halt_hist)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(known_parts); i++)
+		exit_fields_add_part(&fields, known_parts[i]);
 }
 
 /* ---- guests */
@@ -242,6 +266,40 @@ static void add_rows(const struct reading *reading, const struct seen *seen, uin
 	}
 }
 
+static void add_time(const struct reading *reading, const struct seen *seen, enum time_part part,
+		     uint32_t flags, uint64_t ns)
+{
+	struct sample *sample = reading->sample;
+	struct key key = { seen->guest, seen->vcpu, reading->account->time_fields[part] };
+	size_t at = seen->row;
+
+	while (at < sample->nr_rows && !key_equal(&sample->rows[at].key, &key))
+		at++;
+	if (at < sample->nr_rows)
+		sample->rows[at].count += ns;
+	else
+		sample_add(sample, key, ns, flags);
+}
+
+static void add_times_of(const struct reading *reading, const struct seen *seen, uint32_t flags,
+			 const struct account_head *head, const char *bytes)
+{
+	struct account *account = reading->account;
+	struct account_halts halts;
+	uint64_t parts[TIME_PARTS];
+
+	if (!account->has_times || head->vcpu < 0)
+		return;
+	halts.ns = sum_of(account->halt_ns, bytes, false);
+	halts.count = sum_of(account->halt_hist, bytes, false);
+	if (!account_times_read(&account->times, head, halts, parts))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(known_parts); i++) {
+		if (account->time_fields[known_parts[i]] != FIELD_NONE)
+			add_time(reading, seen, known_parts[i], flags, parts[known_parts[i]]);
+	}
+}
+
 static void forget_seen(struct account *account)
 {
 	while (account->nr_seen)
@@ -303,15 +361,19 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	const struct watched *watched;
 	const struct guest *guest;
 	struct seen seen;
+	uint32_t flags;
 
 	add_part(account, head);
 	if (!head->size || head->size != layout->size)
 		return;
 	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
 	watched = guest ? find_watched(account, guest->id) : NULL;
-	if (watched && is_wanted(account, watched) && begin_rows(reading, guest->id, head, &seen))
-		add_rows(reading, &seen, watched->is_late || include_past ? ROW_FROM_ZERO : 0,
-			 layout, bytes);
+	if (!watched || !is_wanted(account, watched) ||
+	    !begin_rows(reading, guest->id, head, &seen))
+		return;
+	flags = watched->is_late || include_past ? ROW_FROM_ZERO : 0;
+	add_rows(reading, &seen, flags, layout, bytes);
+	add_times_of(reading, &seen, flags, head, bytes);
 }
 
 /* Of one process; pid 0: of all. */
@@ -368,6 +430,7 @@ static void account_close(void *opened)
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
+	account_times_release(&account->times);
 	free(account->watched);
 	free(account->parts);
 	free(account->seen);
@@ -420,8 +483,25 @@ static int account_open(const struct provider_args *args, void **ret_state, stru
 	}
 	add_fields(account, &account->layouts[ACCOUNT_VM], 0);
 	add_fields(account, &account->layouts[ACCOUNT_VCPU], EVENT_BY_VCPU);
+	if (!args->options.has_times)
+		add_times(account);
 	*ret_state = account;
 	return 0;
+}
+
+/* What vCPUs had slept before is no part of the answer. */
+static void want_times(struct account *account, const struct field_set *wanted)
+{
+	account_times_release(&account->times);
+	account->has_times = false;
+	for (size_t i = 0; i < ARRAY_SIZE(known_parts); i++) {
+		uint32_t *field = &account->time_fields[known_parts[i]];
+
+		*field = fields_find(account->args.fields, exit_fields_part(known_parts[i]));
+		if (*field != FIELD_NONE && !field_set_has(wanted, *field))
+			*field = FIELD_NONE; /* or another provider's */
+		account->has_times |= *field != FIELD_NONE;
+	}
 }
 
 static int account_want(void *opened, const struct want *want, struct error *error)
@@ -434,7 +514,8 @@ static int account_want(void *opened, const struct want *want, struct error *err
 		account->watched[i].is_late = false;
 	account->scope = want->scope;
 	account->guest = want->guest;
-	account->is_anything_wanted = false;
+	want_times(account, &want->fields);
+	account->is_anything_wanted = account->has_times;
 	for (size_t k = 0; k < ACCOUNT_LAYOUTS; k++) {
 		for (size_t i = 0; i < account->layouts[k].nr; i++) {
 			struct account_counter *counter = &account->layouts[k].counters[i];
@@ -463,7 +544,11 @@ static int account_collect(void *opened, struct sample *sample, struct error *er
 
 	if (account->is_anything_wanted)
 		sample->time_ns[account->args.source] = clock_now_ns();
+	if (account->has_times)
+		account_set_clock(account->reader);
 	err = read_all(account, sample);
+	if (!err && account->has_times)
+		account_times_sweep(&account->times);
 	if (!err)
 		return 0;
 	error_set(error, err, "cannot read VMs and vCPUs: %s%s", strerror(-err),

@@ -61,6 +61,9 @@ void account_reader_free(struct account_reader *reader);
 /* Whether one process can be read alone (Linux 6.1); else every reading is of all. */
 bool account_reads_one(const struct account_reader *reader);
 
+/* Before the readings of a sample: what it takes to know for how long threads have slept. */
+void account_set_clock(struct account_reader *reader);
+
 /*
  * Reads what the process holds; 0: what all processes hold. Without bytes each head has size 0. 0
  * or -errno.

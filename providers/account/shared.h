@@ -7,6 +7,15 @@
 
 #define ACCOUNT_BYTES_MAX 4096 /* of the statistics of a vCPU; Linux 7.2 has 1,120 on x86 */
 
+/* The thread that runs a vCPU, as the scheduler has it at the moment now_ns. */
+struct account_thread {
+	__u64 now_ns; /* CLOCK_MONOTONIC; 0: it is not known what the vCPU's sleep is */
+	__u64 ran_ns, waited_ns; /* on a CPU, and runnable without one */
+	__u64 asleep_ns; /* for how long it has been asleep by now; 0: it is not */
+	__u64 sleeps; /* how often it has fallen asleep */
+	__u64 is_idle; /* whether KVM blocks the vCPU: it is halted, or not started */
+};
+
 /*
  * One for each descriptor of a VM or vCPU, followed by its statistics: `size` bytes. From the other
  * program, for the names of a guest's functions: one for each memory slot of a VM, followed by it,
@@ -18,6 +27,7 @@ struct account_head {
 	__u32 tid;  /* of the thread that runs the vCPU; 0: none has yet */
 	__u32 size;
 	__u64 vm;   /* differs between the VMs of one process */
+	struct account_thread thread; /* where statistics follow; else zero */
 };
 
 struct account_slot {

@@ -33,7 +33,7 @@ struct list_head {
 } OF_KERNEL;
 
 struct sched_info {
-	unsigned long long run_delay, last_queued;
+	unsigned long long run_delay, last_arrival, last_queued;
 } OF_KERNEL;
 
 struct rq {
@@ -49,7 +49,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 	unsigned char sched_delayed;
-	__u64 exec_start, sum_exec_runtime;
+	__u64 exec_start, sum_exec_runtime, prev_sum_exec_runtime;
 } OF_KERNEL;
 
 struct thread_info {
@@ -199,6 +199,7 @@ struct kvm_vcpu_arch {
 	unsigned long rip, regs[17], cr3, cr4;
 	__u32 regs_avail, virtual_tsc_khz;
 	_Bool preempted_in_kernel, apicv_active;
+	void *apic; /* NULL: user space has it, and the halts */
 	struct async_page_faults apf;
 	struct kvm_cpu_context ctxt;
 	struct arch_timer_cpu timer_cpu;

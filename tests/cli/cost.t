@@ -167,6 +167,57 @@ is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
 is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
 	'kvmtop: "no": --cost must be one of times, events, none' "a word that is none"
 
+# ---- --cost none: the boxes of a vCPU's time that KVM and the scheduler fill anyway
+
+# percents FILE: of the latest sample, Block% and Idle% of vCPU 0, without fractions.
+percents() {
+	t_number='_percent":\([0-9]\+\)'
+	tail -n 1 "$1" | tr '{' '\n' |
+		sed -n "/\"vcpu\":0,/s/.*\"block$t_number.*\"idle$t_number.*/\1 \2/p"
+}
+# boxes: Block% and Idle% of $GUEST in the first interval.
+boxes() {
+	"$KVMTOP" -1 --json --cost none --view vcpus -p "$GUEST" >"$TMP/boxes" 2>"$TMP/err"
+	percents "$TMP/boxes"
+}
+# Asleep on purpose and waiting for a CPU are beside each other: another program may have that.
+is_idle() {
+	t_boxes=$(boxes)
+	[ "${t_boxes#* }" -ge 40 ] && [ "${t_boxes% *}" -le 3 ]
+}
+is_unstarted() {
+	[ "$(boxes)" = "0 100" ]
+}
+if [ "$(uname -m)" = x86_64 ]; then
+	guest_of haltguest cost-idle 400 10000
+	go cost-idle
+	check "--cost none: halts are Idle%" wait_for 20 is_idle
+	wait_for 20 grep -q '^done' "$TMP/cost-idle.out"
+	is "$(boxes)" "100 0" "and a sleep in the VMM, outside of a halt, is Block%"
+	stop "$GUEST"
+	guest_of haltguest cost-begun --unstarted 1 1000
+	go cost-begun
+	check "a vCPU that sleeps since before the first sample is idle from then on" \
+		wait_for 20 is_unstarted
+	"$KVMTOP" -1 --cost none --view guests -p "$GUEST" >"$TMP/out" 2>"$TMP/err"
+	like "$(head -n 1 "$TMP/out")" ' Block% +Wait% .* Idle% +CPU% ' "text has the columns"
+	like "$("$KVMTOP" -1 -c --cost none --view guests -p "$GUEST" 2>/dev/null | tail -n 1)" \
+		',0\.000,[^,]*,[^,]*,[^,]*,100\.000,' "CSV has them"
+	"$KVMTOP" -w "$TMP/idle.db" -s 0.3 -n 3 --cost none 2>"$TMP/err"
+	"$KVMTOP" -r "$TMP/idle.db" -1 --json --view vcpus -p "$GUEST" >"$TMP/then" 2>"$TMP/err"
+	is "$(percents "$TMP/then")" "0 100" "a history has them"
+	"$KVMTOP" export --prometheus - -n 3 -s 0.3 --cost none >"$TMP/metrics" 2>"$TMP/err"
+	is "$(sed -n '/guest="cost-begun",vcpu="0"/s/.*mode="\([a-z]*\)".*/\1/p' "$TMP/metrics" |
+		sort -u | tr '\n' ' ')" "block cpu idle wait " "the exporter has modes that add up"
+	stop "$GUEST"
+	guest cost-vmm --rounds 0 --pause 100000
+	go cost-vmm
+	is "$(boxes)" "" "where user space has the halts, they are absent"
+	stop "$GUEST"
+else
+	skip "the boxes of a vCPU's time" "the guest that halts is x86's"
+fi
+
 # There is room for 64 threads at first. More is made while the events of a guest are counted.
 WRITES=100 STEPS=200
 many() {

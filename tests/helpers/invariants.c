@@ -128,10 +128,14 @@ static void check_time(struct json_object *row, const char *key)
 {
 	static const char *const parts[] = { "guest_percent", "kvm_percent", "user_percent",
 					     "idle_percent" };
+	static const char *const untimed[] = { "block_percent", "idle_percent" };
 	double sum, part, whole;
 
-	if (!sum_of(row, parts, ARRAY_SIZE(parts), &sum))
+	if (!sum_of(row, parts, ARRAY_SIZE(parts), &sum)) {
+		if (sum_of(row, untimed, ARRAY_SIZE(untimed), &sum))
+			sentence(sum <= 100.05, key, "asleep %.1f %%", sum);
 		return;
+	}
 	if (number(row, "poll_percent", &part))
 		sum += part;
 	if (number(row, "block_percent", &part) && number(row, "wait_percent", &whole))

@@ -392,6 +392,10 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 	const struct owner *vcpu = &guest->vcpus[at];
 	const struct part_sum *throttled = &vcpu->host[HOST_THROTTLED];
 
+	/* Where exits are not timed, all that is on a CPU: the modes always add up. */
+	if (!vcpu->time[TIME_GUEST].nr && vcpu->time[TIME_IDLE].nr && vcpu->host[HOST_RUN].nr)
+		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "cpu",
+			   vcpu->host[HOST_RUN].total);
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->time[modes[i].part].nr)
 			write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, modes[i].mode,

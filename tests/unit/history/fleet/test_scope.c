@@ -331,6 +331,41 @@ static void test_known_reasons_go_on(void **state)
 	fields_free(common.fields);
 }
 
+/* Of a host that does not time exits, a vCPU's whole time has what it ran. */
+static void test_modes_add_up(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_query queries[QUERIES];
+	struct seen seen = { .packer = packer_new() };
+	struct error error = { "" };
+	uint64_t whole_ns = 0, idle_ns = 0;
+	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"cpu\"},"
+			 "\"values\":[[100,\"1\"],[101,\"1.25\"]]},"
+			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"idle\"},"
+			 "\"values\":[[100,\"1\"],[101,\"1.75\"]]}]}}";
+
+	(void)state;
+	answer_all(queries);
+	answer(&queries[QUERY_SECONDS], seconds);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error), 0);
+	for (size_t i = 0; i < seen.moment.changes.nr; i++) {
+		const struct change *change = &seen.moment.changes.list[i];
+		const struct field *field = fields_get(common.fields, change->key.field);
+
+		if (field->use == USE_TIME && field->part == TIME_WHOLE)
+			whole_ns += change->count;
+		if (field->use == USE_TIME && field->part == TIME_IDLE)
+			idle_ns += change->count;
+	}
+	assert_int_equal(whole_ns, 1000000000);
+	assert_int_equal(idle_ns, 750000000);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
 /* More seconds than ns can count are left out. */
 static void test_too_much_time(void **state)
 {
@@ -572,6 +607,7 @@ UNIT(test_scope)
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_known_reasons_go_on),
+		cmocka_unit_test(test_modes_add_up),
 		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),

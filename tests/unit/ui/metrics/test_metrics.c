@@ -724,6 +724,33 @@ static void waiting_never_goes_back(void **state)
 	metrics_free(metrics);
 }
 
+/* Where exits are not timed, what is on a CPU is one mode, by the scheduler. */
+static void modes_without_exits_add_up(void **state)
+{
+	static const struct field ran = { .name = "thread(run)", .parent = FIELD_NONE,
+					  .use = USE_HOST, .part = HOST_RUN };
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
+	uint32_t id;
+	char *text;
+
+	id = fields_add(world->fields, &ran);
+	live(world, 1, 0, IDLE, 700);
+	live(world, 1, 0, BLOCK, 100);
+	live(world, 1, 0, id, 150);
+	live(world, 2, 0, GUEST, 150); /* which is timed */
+	live(world, 2, 0, IDLE, 700);
+	live(world, 2, 0, id, 150);
+	take(world);
+	text = text_of(world, metrics);
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"cpu\"} 0.15");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"idle\"} 0.7");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"block\"} 0.1");
+	assert_int_equal(count_of(text, "mode=\"cpu\""), 1);
+	free(text);
+	metrics_free(metrics);
+}
+
 /* A VMM, which any user may run, chooses the number in the name of a vCPU's thread. */
 static void a_high_number_of_a_vcpu_takes_no_room(void **state)
 {
@@ -794,6 +821,7 @@ UNIT(test_metrics)
 		TEST(a_guest_that_is_started_again),
 		TEST(counters_never_go_back),
 		TEST(waiting_never_goes_back),
+		TEST(modes_without_exits_add_up),
 		TEST(a_high_number_of_a_vcpu_takes_no_room),
 		TEST(a_limit_of_series),
 	};
