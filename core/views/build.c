@@ -162,22 +162,21 @@ static void view_sort_trees(struct view *view, const struct order *order)
 
 /* Bits of the parts that have fields: of vCPUs' time, of the host's numbers, of KVM's counters. */
 struct known {
-	bool is_set, has_exits, has_times;
+	bool is_set, has_exits, is_untimed;
 	uint32_t times, hosts, events;
 };
 
 static struct known known_of(const struct facts *facts)
 {
 	struct known known = { .is_set = true, .has_exits = fields_have_exits(facts->fields) };
-	/* Where kvm_exit never happens, the fields exist but have no times. */
-	bool is_untimed = known.has_exits && exits_choose(facts, true, true).rank == 2;
 
-	known.has_times = known.has_exits && !is_untimed;
+	/* Where kvm_exit never happens, the fields exist but have no times. */
+	known.is_untimed = known.has_exits && exits_choose(facts, true, true).rank == 2;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use == USE_TIME)
-			known.times |= !is_untimed && !field->is_abandoned ? 1U << field->part : 0;
+			known.times |= field->is_abandoned ? 0 : 1U << field->part;
 		else if (field->use == USE_HOST)
 			known.hosts |= 1U << field->part;
 		else if (!field->is_abandoned)
@@ -210,9 +209,9 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 	case NEEDS_EXITS:
 		return known->has_exits;
 	case NEEDS_TIMES:
-		return known->has_times;
+		return known->has_exits && !known->is_untimed;
 	case NEEDS_PART:
-		return known->times >> column->part & 1;
+		return !known->is_untimed && known->times >> column->part & 1;
 	case NEEDS_WAIT:
 		return (known->times >> TIME_WAIT | known->hosts >> HOST_WAITED) & 1;
 	case NEEDS_HOST:
