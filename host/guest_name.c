@@ -324,22 +324,6 @@ pid_t guest_name_vmm_pid(const char *comm)
 	return pid ? (pid_t)atoi(pid) : 0;
 }
 
-struct guest_name guest_name_of_ended(pid_t pid, const char *comm)
-{
-	struct guest_name found = { .is_own = false };
-	const char *vmm = guest_name_vmm(comm);
-	int index;
-	size_t row = find_vcpu(comm, &index);
-
-	if (!vmm)
-		vmm = row < ARRAY_SIZE(vcpu_threads) ? vcpu_threads[row].vmm : comm;
-	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.name, sizeof(found.name)))
-		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
-	if (vmm)
-		utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm));
-	return found;
-}
-
 static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size)
 {
 	char path[PATH_MAX];
@@ -387,6 +371,28 @@ static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t le
 	if (id[0])
 		return snprintf(ret_name, size, "%s", id) > 0;
 	return guest_name_from_cgroup(cgroup, ret_name, size);
+}
+
+struct guest_name guest_name_of_ended(pid_t pid, const char *comm, const char *cmdline, size_t len)
+{
+	const char *vmm = len ? guest_name_vmm(cmdline) : NULL;
+	struct guest_name found = { .is_own = false };
+	int index;
+	size_t row = find_vcpu(comm, &index);
+
+	if (!vmm)
+		vmm = guest_name_vmm(comm);
+	words_of_cmdline(cmdline, len, &found.words);
+	found.is_own = len && find_name(vmm, pid, cmdline, len, "", &found.words, found.name,
+					sizeof(found.name));
+	if (!vmm)
+		vmm = row < ARRAY_SIZE(vcpu_threads) ? vcpu_threads[row].vmm : comm;
+	if (vmm)
+		utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm));
+	if (!found.is_own &&
+	    (!vmm || !utf8_clean(vmm, strlen(vmm), found.name, sizeof(found.name))))
+		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
+	return found;
 }
 
 struct guest_name guest_name_find(const struct env *env, pid_t pid)

@@ -83,8 +83,11 @@ struct guest_name {
 /* The name of the process pid, which has a VM. */
 struct guest_name guest_name_find(const struct env *env, pid_t pid);
 
-/* The name of a process that has ended; comm: the name of its thread that ran a vCPU. */
-struct guest_name guest_name_of_ended(pid_t pid, const char *comm);
+/*
+ * The name of a process that has ended; comm: the name of its thread that ran a vCPU; cmdline: len
+ * bytes of its arguments, as far as they are known.
+ */
+struct guest_name guest_name_of_ended(pid_t pid, const char *comm, const char *cmdline, size_t len);
 
 /* "qemu" ... for a command (a path or a thread's name of at most 15 bytes); NULL: not known. */
 const char *guest_name_vmm(const char *command);

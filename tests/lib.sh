@@ -330,12 +330,13 @@ is_sampling() {
 	grep -qs '^it_interval: .*[1-9]' "/proc/$1/fdinfo/"*
 }
 
-# on_events PID: how many programs and perf events it has on events.
+# on_events PID: how many programs and perf events it has on events. A perf event with a link is a
+# kprobe: on the begin and the end of a VM.
 on_events() {
-	{
-		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
-		for t_fd in "/proc/$1/fd"/*; do readlink "$t_fd"; done | grep perf_event
-	} | grep -c .
+	t_links=$(cat "/proc/$1"/fdinfo/* 2>/dev/null | sed -n 's/^link_type:[[:blank:]]*//p')
+	t_perf=$(for t_fd in "/proc/$1/fd"/*; do readlink "$t_fd"; done | grep -c perf_event)
+	echo $((t_perf + $(echo "$t_links" | grep -c raw_tracepoint) - \
+		$(echo "$t_links" | grep -c '^perf')))
 }
 
 # ---- a terminal: the program in a tmux server of its own, its picture as text

@@ -103,6 +103,8 @@ void guests_free(struct guests *guests)
 	pid_list_release(&guests->known);
 	pid_list_release(&guests->found);
 	pid_list_release(&guests->looked);
+	for (size_t i = 0; i < GUEST_STARTS; i++)
+		free(guests->starts[i].command);
 	free(guests);
 }
 

@@ -34,6 +34,16 @@ struct guest_entry {
 	bool is_kept; /* see guests_keep() */
 };
 
+#define GUEST_STARTS 256 /* that are remembered */
+
+/* See guests_note_start(). */
+struct guest_start {
+	pid_t pid;
+	char comm[16];
+	char *command;
+	size_t size;
+};
+
 struct guests {
 	const struct env *env;
 	struct guest_entry **entries; /* ascending by id */
@@ -49,6 +59,8 @@ struct guests {
 	uint64_t now_ns;	      /* of the latest refresh, or of a guest found since */
 	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
 	size_t nr_ended;
+	struct guest_start starts[GUEST_STARTS]; /* the latest at nr_starts - 1, modulo */
+	size_t nr_starts;
 };
 
 /* A guest of the process, with the next id and nothing else. */

@@ -20,11 +20,41 @@
 #define REEXAMINE_NS 10000000000ull
 #define REMEMBER_NS 600000000000ull /* how long a guest that has ended is kept */
 
+void guests_note_start(struct guests *guests, pid_t pid, const char *comm, const char *command,
+		       size_t size)
+{
+	struct guest_start *start = &guests->starts[guests->nr_starts++ % GUEST_STARTS];
+
+	free(start->command);
+	*start = (struct guest_start){ .pid = pid, .size = size, .command = xmalloc(size + 1) };
+	memcpy(start->command, command, size);
+	start->command[size] = '\0';
+	snprintf(start->comm, sizeof(start->comm), "%.15s", comm);
+}
+
+/* The name of a process that has ended. comm: what is known of it else. */
+static struct guest_name name_by_start(const struct guests *guests, pid_t pid, const char *comm)
+{
+	for (size_t i = 1; i <= GUEST_STARTS && i <= guests->nr_starts; i++) {
+		const struct guest_start *start =
+			&guests->starts[(guests->nr_starts - i) % GUEST_STARTS];
+
+		if (start->pid == pid)
+			return guest_name_of_ended(pid, start->comm, start->command, start->size);
+	}
+	return guest_name_of_ended(pid, comm, "", 0);
+}
+
+/* A process that is about to end has no arguments any more. */
 static void find_name(const struct guests *guests, struct guest_entry *entry)
 {
 	struct guest *guest = &entry->guest;
-	struct guest_name name = guest_name_find(guests->env, guest->pid);
+	struct guest_name name = guest_name_find(guests->env, guest->pid), at_start;
 
+	if (!name.is_own) {
+		at_start = name_by_start(guests, guest->pid, "");
+		name = at_start.is_own ? at_start : name;
+	}
 	snprintf(guest->name, sizeof(guest->name), "%s", name.name);
 	snprintf(guest->vmm, sizeof(guest->vmm), "%s", name.vmm);
 	guest->words = name.words;
@@ -356,7 +386,7 @@ static struct guest_entry *ended_by_pid(const struct guests *guests,
 /* A guest that came and went between two refreshes. */
 static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
 {
-	const struct guest_name name = guest_name_of_ended(thread->pid, thread->comm);
+	const struct guest_name name = name_by_start(guests, thread->pid, thread->comm);
 	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
 	struct guest *guest;
 
@@ -366,6 +396,8 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 	guest->nr_vms = 1;
 	memcpy(guest->name, name.name, sizeof(name.name));
 	memcpy(guest->vmm, name.vmm, sizeof(guest->vmm));
+	guest->words = name.words;
+	guest->is_named = name.is_own;
 	guest_list_retire(guests, entry);
 	return entry;
 }

@@ -13,11 +13,13 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
+#include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
+#include "providers/account/lives.h"
 #include "providers/account/times.h"
 #include "providers/providers.h"
 
@@ -40,9 +42,29 @@ struct seen {
 	size_t others; /* how many were seen when the latest one with this number was; 0: none */
 };
 
+/* A VM, whose process it is, and the guest that it was the latest of as it ended. */
+struct known_vm {
+	uint64_t vm;
+	pid_t pid;
+	uint32_t guest;
+	UT_hash_handle hh;
+};
+
+/* The last statistics of a VM or vCPU. */
+struct ended_part {
+	struct account_head head;
+	char *bytes;
+	bool was_there; /* its process was, in the sample before */
+	bool is_done;
+};
+
 struct account {
 	struct provider_args args;
 	struct account_reader *reader;
+	struct account_lives *lives; /* NULL: not known */
+	struct known_vm *vms;
+	struct ended_part *ended; /* not in a sample yet */
+	size_t nr_ended, room_ended;
 	struct vm_watch watch;
 	struct vm_part *parts; /* of the present reading */
 	size_t nr_parts, room_parts;
@@ -339,6 +361,27 @@ static bool is_wanted(const struct account *account, const struct watched *watch
 	return account->scope != WANT_GUEST || account->guest == watched->guest;
 }
 
+static struct known_vm *find_vm(struct account *account, uint64_t vm)
+{
+	struct known_vm *known;
+
+	HASH_FIND(hh, account->vms, &vm, sizeof(vm), known);
+	return known;
+}
+
+static void note_vm(struct account *account, uint64_t vm, pid_t pid)
+{
+	struct known_vm *known = find_vm(account, vm);
+
+	if (!known) {
+		known = xcalloc(1, sizeof(*known));
+		known->vm = vm;
+		hash_add(account->vms, vm, known);
+	}
+	known->pid = pid;
+	known->guest = GUEST_NONE;
+}
+
 /* What a process holds, for the inventory. */
 static void add_part(struct account *account, const struct account_head *head)
 {
@@ -364,6 +407,8 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	uint32_t flags;
 
 	add_part(account, head);
+	if (account->lives && head->vcpu < 0)
+		note_vm(account, head->vm, (pid_t)head->pid);
 	if (!head->size || head->size != layout->size)
 		return;
 	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
@@ -374,6 +419,107 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	flags = watched->is_late || include_past ? ROW_FROM_ZERO : 0;
 	add_rows(reading, &seen, flags, layout, bytes);
 	add_times_of(reading, &seen, flags, head, bytes);
+}
+
+/* ---- VMs that have begun and ended since the sample before */
+
+static void take_begun(void *arg, const struct account_begun *begun)
+{
+	struct account *account = arg;
+
+	note_vm(account, begun->vm, (pid_t)begun->pid);
+	guests_note_start(account->args.guests, (pid_t)begun->pid, begun->comm, begun->command,
+			  begun->size);
+}
+
+static void take_ended(void *arg, const struct account_head *head, const char *bytes)
+{
+	struct account *account = arg;
+
+	array_grow(&account->ended, &account->room_ended, account->nr_ended + 1);
+	account->ended[account->nr_ended] = (struct ended_part){ .head = *head };
+	account->ended[account->nr_ended].bytes = xmalloc(head->size + 1);
+	memcpy(account->ended[account->nr_ended++].bytes, bytes, head->size);
+}
+
+/* The guest that the process was. Its vCPUs end before the VM's own statistics are taken. */
+static uint32_t guest_of_ended(struct account *account, struct known_vm *vm,
+			       const struct account_head *head)
+{
+	struct vcpu_thread thread = {
+		.pid = vm->pid, .tid = head->tid ? (pid_t)head->tid : vm->pid,
+		.vcpu = head->vcpu, .comm = "", .first_ns = head->thread.now_ns,
+		.has_ended = true,
+	};
+
+	if (head->vcpu >= 0)
+		vm->guest = guests_of_thread(account->args.guests, &thread, clock_now_ns());
+	return vm->guest;
+}
+
+static void add_ended(struct account *account, const struct ended_part *part,
+		      struct sample *sample)
+{
+	const struct account_head *head = &part->head;
+	const struct account_layout *layout =
+		&account->layouts[head->vcpu < 0 ? ACCOUNT_VM : ACCOUNT_VCPU];
+	const struct reading reading = { account, sample };
+	struct known_vm *vm = find_vm(account, head->vm);
+	uint32_t guest = guest_of_ended(account, vm, head);
+	const struct watched *watched = find_watched(account, guest);
+	bool is_from_zero = account->args.options.include_past ||
+			    (watched ? watched->is_late : account->is_watching);
+	struct seen seen;
+
+	if (guest == GUEST_NONE || head->size != layout->size ||
+	    (account->scope == WANT_GUEST && account->guest != guest) ||
+	    !begin_rows(&reading, guest, head, &seen))
+		return;
+	add_rows(&reading, &seen, is_from_zero ? ROW_FROM_ZERO : 0, layout, part->bytes);
+}
+
+static void drop_ended(struct account *account, const struct ended_part *part)
+{
+	struct known_vm *vm = find_vm(account, part->head.vm);
+
+	if (vm && part->head.vcpu < 0) {
+		HASH_DEL(account->vms, vm);
+		free(vm);
+	}
+	free(part->bytes);
+}
+
+/*
+ * Adds the last counts of guests that have ended. The process of a VM that is destroyed may be
+ * about to end: it is looked at again in the next sample. What a process that goes on counted in a
+ * VM that it has closed is no guest's any more.
+ */
+static void add_all_ended(struct account *account, struct sample *sample)
+{
+	size_t nr = 0, all;
+
+	account_lives_read(account->lives);
+	all = account->nr_ended;
+	forget_seen(account);
+	for (size_t i = 0; i < all * 2; i++) {
+		struct ended_part *part = &account->ended[i % all];
+		const struct known_vm *vm = find_vm(account, part->head.vm);
+		bool is_there = vm && guests_by_pid(account->args.guests, vm->pid);
+
+		if ((part->head.vcpu < 0) != (i >= all))
+			continue;
+		if (vm && !is_there)
+			add_ended(account, part, sample);
+		part->is_done = !is_there || part->was_there;
+		part->was_there = true;
+	}
+	for (size_t i = 0; i < all; i++) {
+		if (account->ended[i].is_done)
+			drop_ended(account, &account->ended[i]);
+		else
+			account->ended[nr++] = account->ended[i];
+	}
+	account->nr_ended = nr;
 }
 
 /* Of one process; pid 0: of all. */
@@ -401,6 +547,7 @@ static int read_all(struct account *account, struct sample *sample)
 	bool walks = vm_watch_is_due(&account->watch, clock_now_ns());
 	int err = 0;
 
+	add_all_ended(account, sample);
 	if (reads_one && walks)
 		err = read_process(account, 0, false, sample);
 	update(account);
@@ -430,6 +577,11 @@ static void account_close(void *opened)
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
+	account_lives_free(account->lives);
+	while (account->nr_ended)
+		free(account->ended[--account->nr_ended].bytes);
+	free(account->ended);
+	hash_free(account->vms, free);
 	account_times_release(&account->times);
 	free(account->watched);
 	free(account->parts);
@@ -440,11 +592,16 @@ static void account_close(void *opened)
 
 static int load_reader(struct account *account, bool with_bytes, struct error *error)
 {
+	const struct account_lives_config lives = {
+		.begun = take_begun, .ended = with_bytes ? take_ended : NULL, .arg = account,
+	};
 	int err = account_reader_new(with_bytes ? account->layouts : NULL, &account->reader, error);
 
-	if (!err)
-		vm_watch_init(&account->watch);
-	return err;
+	if (err)
+		return err;
+	vm_watch_init(&account->watch);
+	account->lives = account_lives_new(&lives);
+	return 0;
 }
 
 static int account_new(const struct provider_args *args, struct account **ret_account,

@@ -30,6 +30,31 @@ struct account_head {
 	struct account_thread thread; /* where statistics follow; else zero */
 };
 
+/* ---- the lives of VMs: what lives.bpf.c writes as it happens */
+
+#define ACCOUNT_LIVES_BYTES (1 << 20) /* of some 800 vCPUs that end between two samples */
+#define ACCOUNT_COMMAND_MAX 4096
+
+enum { ACCOUNT_BEGUN, ACCOUNT_ENDED };
+
+/* A process makes a VM. */
+struct account_begun {
+	__u32 kind;
+	__u32 pid;
+	__u64 vm;
+	char comm[16]; /* the process's */
+	__u32 size;
+	char command[ACCOUNT_COMMAND_MAX]; /* size bytes: its arguments, each ended by NUL */
+};
+
+/* A VM or vCPU is destroyed, with its last statistics. */
+struct account_ended {
+	__u32 kind;
+	__u32 unused;
+	struct account_head head; /* without pid; of the thread, when that was */
+	char bytes[];
+};
+
 struct account_slot {
 	__u64 gfn, pages, hva;
 };

@@ -59,15 +59,16 @@ struct thread_info {
 struct mm_struct {
 	struct task_struct *owner;
 	void *notifier_subscriptions;
+	unsigned long arg_start, arg_end;
 } OF_KERNEL;
 
 struct hrtimer {
 	long long _softexpires;
 } OF_KERNEL;
 
-/* x86-64 */
+/* x86-64; regs: AArch64 */
 struct pt_regs {
-	unsigned long bp, sp;
+	unsigned long bp, sp, di, regs[31];
 } OF_KERNEL;
 
 struct task_struct {

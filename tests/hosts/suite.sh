@@ -295,6 +295,30 @@ has_own_cost() {
 	tail -n 1 "$TMP/host.json" | grep -q '"kvmtop":{"exit_ns":[0-9]*,"percent":[0-9.]*},'
 }
 
+# brief_total NAME: of the guest, in the latest sample that has it.
+brief_total() {
+	tr '{' '\n' <"$TMP/brief.json" |
+		sed -n "s/.*\"guest\":\"$1\".*\"total\":\([0-9]*\),.*/\1/p" | tail -n 1
+}
+
+# A guest that is there at no sample, and what another one counts after the last sample before its
+# end.
+cost_brief() {
+	[ "$has_pio" = no ] && return
+	guest leaves --pio 100 --rounds 2
+	spawn kvmtop -l --json --cost none --view guests -f '^io_exits$' -s 6 -n 3 \
+		>"$TMP/brief.json" 2>"$TMP/err"
+	wait_for 60 samples_or_ended "$SPAWNED"
+	guest_run leaves
+	stop "$GUEST" KILL
+	miniguest --name brief --pio 300 --rounds 3 >/dev/null
+	wait_for 60 grep -q '"brief"' "$TMP/brief.json"
+	is "$(brief_total brief)" 900 \
+		"--cost none: a guest that no sample sees has its name and its exits"
+	is "$(brief_total leaves)" 200 "and one that ends has its last ones"
+	stop "$SPAWNED"
+}
+
 # With --cost none nothing runs on an event, and KVM's own counters are what debugfs says. Else
 # kvmtop says what it takes of each exit, and kvmtop why above a limit.
 cost() {
@@ -309,6 +333,7 @@ cost() {
 	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "--cost none: what the files grew by"
 	is "$(cat "$TMP/batch.err")" "" "--cost none: nothing to complain about"
 	two_stop
+	cost_brief
 	guest busy --cpuid 1000000 --rounds 0
 	guest_go busy
 	spawn kvmtop -l --json --view host -s 1 >"$TMP/host.json" 2>"$TMP/err"

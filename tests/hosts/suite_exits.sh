@@ -1004,7 +1004,7 @@ brief_agrees() {
 }
 
 # Ten guests at once that live for 0.1 to 1 s: every face has each guest's pid, vCPU and number of
-# exits, and its name if kvmtop looked while it lived. The time that a guest measures for its rounds
+# exits, and its name. The time that a guest measures for its rounds
 # is an upper bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
@@ -1023,11 +1023,6 @@ exits_brief() {
 		e_plan=$((50 + 50 * e_i))
 		brief_of "$e_pid" >"$TMP/brief"
 		read -r e_name e_vcpu e_count e_ended e_ns <"$TMP/brief"
-		# The command's name stands in where its memory was gone, the pid where the process
-		# was.
-		case $e_name in
-		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
-		esac
 		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $e_plan 1" ] ||
 			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
 		e_whole=$(sed -n 's/^ns //p' "$TMP/brief$e_i")

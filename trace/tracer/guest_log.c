@@ -243,7 +243,7 @@ static void name_by_arguments(pid_t pid, char *const *argv, char *ret_name, size
 		len = (size_t)(stpcpy(line + len, argv[i]) - line) + 1;
 	if (!guest_name_from_cmdline(guest_name_vmm(argv[0]), line, len, ret_name, size))
 		snprintf(ret_name, size, "%s",
-			 guest_name_of_ended(pid, slash ? slash + 1 : argv[0]).name);
+			 guest_name_of_ended(pid, slash ? slash + 1 : argv[0], "", 0).name);
 	free(line);
 }
 

@@ -1022,6 +1022,27 @@ static void test_thread_without_its_name(void **state)
 	assert_vcpu(only_guest(box), 0, 0, 101);
 }
 
+/* Its arguments were noted when it made its VM. */
+static void test_guest_that_is_never_there_has_a_name(void **state)
+{
+	struct vcpu_thread thread = { .pid = 310, .tid = 310, .vcpu = 0, .comm = "CPU 0/KVM",
+				      .has_ended = true };
+	struct box *box = *state;
+	uint32_t id;
+
+	guests_note_start(box->guests, 310, "old", "old", 3);
+	guests_note_start(box->guests, 310, "qemu", "qemu-kvm\0-name\0brief", 20);
+	guests_note_start(box->guests, 311, "other", "", 0);
+	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
+	assert_string_equal(guests_find(box->guests, id)->name, "brief");
+	assert_string_equal(guests_find(box->guests, id)->vmm, "qemu");
+	assert_true(guests_find(box->guests, id)->is_named);
+	thread.pid = 311;
+	thread.comm = "";
+	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
+	assert_string_equal(guests_find(box->guests, id)->name, "other");
+}
+
 /* KVM's events show threads: of a process that is found now, and of one that has ended. */
 static void test_threads_that_events_show(void **state)
 {
@@ -2172,6 +2193,7 @@ UNIT(test_guests)
 		BOXED(test_main_thread_is_a_guess),
 		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
+		BOXED(test_guest_that_is_never_there_has_a_name),
 		BOXED(test_many_threads),
 		BOXED(test_reports),
 		BOXED(test_only_a_report_of_all_ends_the_search),
