@@ -339,21 +339,6 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 	return err > 0 ? 0 : err;
 }
 
-static void follow_guest(struct run *run)
-{
-	const struct guest *guest = NULL;
-	struct error news = { "" };
-
-	if (run_begins_anew(run))
-		guest = guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
-	if (!guest)
-		return;
-	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
-		  (int)guest->pid);
-	say(news.text);
-	run->query.guest = guest->id;
-}
-
 static int on_second(struct run *run, enum woken woken, struct error *error)
 {
 	(void)woken;
@@ -366,10 +351,8 @@ int run_seconds(struct run *run, unsigned long nr, struct error *error)
 
 	run_wait_open(run);
 	err = run_sample(run, error);
-	if (!err)
-		err = run_loop(run, run->options->duration_s / (double)nr, nr, on_second, error);
-	follow_guest(run);
-	return err;
+	return err ? err : run_loop(run, run->options->duration_s / (double)nr, nr, on_second,
+				    error);
 }
 
 void run_begin_write(const struct run *run)

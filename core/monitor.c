@@ -203,10 +203,16 @@ void monitor_close(struct monitor *monitor)
 	free(monitor);
 }
 
-/* The next guest of a name has its counts from its start on if each guest is counted apart. */
+/*
+ * The next guest of a name has its counts from its start on if each guest is counted apart. Events
+ * are counted of the chosen one, but for findings, which are about their bearers' exits, too.
+ */
 static enum want_scope scope_of(const struct query *query, bool has_events)
 {
-	if (query->guest != GUEST_ALL && (has_events || !query->is_by_name))
+	bool follows = query->is_by_name &&
+		       (!has_events || (query->type->by_guest && query->type->has_events));
+
+	if (query->guest != GUEST_ALL && !follows)
 		return WANT_GUEST;
 	if (query->is_by_name)
 		return WANT_EACH;
@@ -246,6 +252,7 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	bool counts_all = monitor->config.counts_all;
 	bool has_events = field_set_has_use(needed, monitor->fields, USE_EVENT) ||
 			  (monitor->has_own_events && !counts_all);
+	enum want_scope scope;
 
 	if (!monitor->has_want || is_recorded(monitor))
 		return true;
@@ -260,8 +267,10 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	if (!counts_all && is_filter_new(monitor, query))
 		return true;
 	/* Exits are always counted for each guest; events as a query asks for them. */
+	scope = scope_of(query, true);
 	return has_events && !counts_each(monitor) &&
-	       (want->guest != query->guest || want->scope != scope_of(query, true));
+	       (want->guest != (scope == WANT_GUEST ? query->guest : GUEST_ALL) ||
+		want->scope != scope);
 }
 
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query)

@@ -116,6 +116,19 @@ like "$(cat "$TMP/out")" '"pid":112,"tid":null,"reason":"hlt","guest":"web1",[^}
 like "$(cat "$TMP/out")" '"pid":212,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
 	"and the second"
 
+# why counts whoever bears the name, events too. (A captured machine has no counts of what ended.)
+machine
+printf 'serial_ratio = 0.000001\n' >"$TMP/thresholds"
+spawn "$KVMTOP" why --sysroot "$TMP/amd" --json -g web1 --thresholds "$TMP/thresholds" 5 \
+	>"$TMP/out" 2>"$TMP/err"
+sleep 1
+die
+sleep 0.8
+back
+wait "$SPAWNED"
+is "$(cat "$TMP/err")" "$said" "why goes on with the guest that has the name"
+like "$(cat "$TMP/out")" '"rule":"serial","pid":212' "and has what it finds of it"
+
 # With a command, the guest may come while it runs.
 machine
 die
