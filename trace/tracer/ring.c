@@ -12,6 +12,7 @@
 #include <tracefs.h>
 
 #include "lib/array.h"
+#include "lib/file.h"
 #include "lib/process.h"
 #include "host/machine.h"
 #include "trace/tracer/tracer.h"
