@@ -28,6 +28,8 @@
 /* Needs the types above. */
 #include "providers/tracepoint/counters.skel.h"
 
+#define MOST_SLOTS (COUNTERS_CHUNK * COUNTERS_CHUNKS) /* of threads */
+
 /* The page of a target. */
 struct bpf_slot {
 	struct target target;
@@ -44,10 +46,12 @@ struct bpf_state {
 	struct bpf_hook *hooks; /* by counter; not used for reasons */
 	struct bpf_reasons reasons;
 	struct counters_program *program; /* NULL: nothing was wanted yet */
-	struct counter_values *chunks[COUNTERS_CHUNKS];
-	uint32_t nr_chunks, nr_chunk; /* of slots in each chunk: by CPU one chunk has all */
+	struct counter_values *values; /* of the first slots, */
+	uint32_t nr_first;	       /* by thread whole chunks of them; by CPU all */
+	struct counter_values *chunks[COUNTERS_CHUNKS]; /* of the others */
 	struct bpf_slot *slots;
 	uint32_t nr_slots;
+	uint32_t next_slot; /* slots before it are used */
 	bool is_by_thread, is_new_want; /* see perf_engine.c */
 	size_t nr_left_out; /* threads without a slot */
 	struct counts counts;
@@ -63,22 +67,23 @@ static bool is_plain(const struct bpf_state *bpf, uint32_t counter)
 
 /* ---- the programs and their memory ---- */
 
-static size_t chunk_size(const struct bpf_state *bpf)
+static size_t values_size(uint32_t nr_slots)
 {
-	return bpf->nr_chunk * sizeof(struct counter_values);
+	return nr_slots * sizeof(struct counter_values);
 }
 
 static struct counter_values *values_of(const struct bpf_state *bpf, uint32_t slot)
 {
-	return &bpf->chunks[slot / bpf->nr_chunk][slot % bpf->nr_chunk];
+	if (slot < bpf->nr_first)
+		return &bpf->values[slot];
+	return &bpf->chunks[slot / COUNTERS_CHUNK][slot % COUNTERS_CHUNK];
 }
 
-static void add_slots(struct bpf_state *bpf, struct counter_values *chunk)
+static void add_slots(struct bpf_state *bpf, uint32_t nr)
 {
-	bpf->chunks[bpf->nr_chunks++] = chunk;
-	bpf->slots = xreallocarray(bpf->slots, bpf->nr_slots + bpf->nr_chunk, sizeof(*bpf->slots));
-	memset(&bpf->slots[bpf->nr_slots], 0, bpf->nr_chunk * sizeof(*bpf->slots));
-	bpf->nr_slots += bpf->nr_chunk;
+	bpf->slots = xreallocarray(bpf->slots, bpf->nr_slots + nr, sizeof(*bpf->slots));
+	memset(&bpf->slots[bpf->nr_slots], 0, nr * sizeof(*bpf->slots));
+	bpf->nr_slots += nr;
 }
 
 static int load_programs(struct bpf_state *bpf)
@@ -89,13 +94,13 @@ static int load_programs(struct bpf_state *bpf)
 	if (!bpf->program)
 		return -errno;
 	if (bpf->is_by_thread) {
-		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_chunk);
+		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_first);
 		if (!err)
 			err = bpf_map__set_max_entries(bpf->program->maps.slots,
-						       COUNTERS_CHUNK * COUNTERS_CHUNKS);
+						       MOST_SLOTS);
 	} else {
 		err = bpf_map__set_value_size(bpf->program->maps.values,
-					      (__u32)chunk_size(bpf));
+					      (__u32)values_size(bpf->nr_first));
 	}
 	return err ? err : counters_program__load(bpf->program);
 }
@@ -150,44 +155,51 @@ static void stop(struct bpf_state *bpf)
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf_hook_close(&bpf->hooks[i]);
 	bpf_reasons_unload(&bpf->reasons);
-	for (uint32_t i = 0; i < bpf->nr_chunks; i++)
-		munmap(bpf->chunks[i], chunk_size(bpf));
+	if (bpf->values)
+		munmap(bpf->values, values_size(bpf->nr_first));
+	for (uint32_t i = bpf->nr_first; i < bpf->nr_slots; i += COUNTERS_CHUNK)
+		munmap(values_of(bpf, i), values_size(COUNTERS_CHUNK));
 	free(bpf->slots);
 	counters_program__destroy(bpf->program);
+	bpf->values = NULL;
 	bpf->slots = NULL;
 	bpf->program = NULL;
-	bpf->nr_slots = bpf->nr_chunks = 0;
+	bpf->nr_slots = 0;
 }
 
-static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_chunk)
+static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_first)
 {
-	void *memory;
 	int err;
 
 	stop(bpf);
 	bpf->is_by_thread = is_by_thread;
-	bpf->nr_chunk = nr_chunk;
+	bpf->nr_first = nr_first;
 	err = load_programs(bpf);
-	memory = err ? NULL : bpf_memory(bpf_map__fd(bpf->program->maps.values), chunk_size(bpf));
-	if (!err && !memory)
+	if (!err)
+		bpf->values = bpf_memory(bpf_map__fd(bpf->program->maps.values),
+					 values_size(nr_first));
+	if (!err && !bpf->values)
 		err = -errno;
 	if (err)
 		stop(bpf);
 	else
-		add_slots(bpf, memory);
+		add_slots(bpf, nr_first);
 	return err;
 }
 
 /* The program finds them as soon as they are in chunks, but no thread has one yet. */
 static int add_chunk(struct bpf_state *bpf)
 {
+	uint32_t number = bpf->nr_slots / COUNTERS_CHUNK;
 	void *memory;
-	int err = bpf_add_chunk(bpf->program->obj, bpf->program->maps.chunks, bpf->nr_chunks,
+	int err = bpf_add_chunk(bpf->program->obj, bpf->program->maps.chunks, number,
 				bpf->program->maps.values, COUNTERS_CHUNK, &memory);
 
-	if (!err)
-		add_slots(bpf, memory);
-	return err;
+	if (err)
+		return err;
+	bpf->chunks[number] = memory;
+	add_slots(bpf, COUNTERS_CHUNK);
+	return 0;
 }
 
 /* ---- what is wanted ---- */
@@ -303,11 +315,12 @@ static void engine_want(void *state, const struct field_set *fields)
 /* Gives the target a free page; a CPU's is the one with its number. */
 static int slot_begin(struct bpf_state *bpf, const struct target *target)
 {
-	uint32_t i = target->is_thread ? 0 : (uint32_t)target->id;
+	uint32_t i = target->is_thread ? bpf->next_slot : (uint32_t)target->id;
 	__u32 tid = (__u32)target->id;
 
 	while (target->is_thread && i < bpf->nr_slots && bpf->slots[i].is_used)
 		i++;
+	bpf->next_slot = i;
 	if (i >= bpf->nr_slots) {
 		bpf->nr_left_out++;
 		return 0;
@@ -345,6 +358,14 @@ static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targ
 	return (uint32_t)(bpf->cpus_end > last ? bpf->cpus_end : last);
 }
 
+/* For twice the threads, as the kernel waits for RCU when a chunk is added. */
+static uint32_t first_slots(uint32_t nr)
+{
+	uint32_t chunks = 2 * nr / COUNTERS_CHUNK + 1;
+
+	return (chunks < COUNTERS_CHUNKS ? chunks : COUNTERS_CHUNKS) * COUNTERS_CHUNK;
+}
+
 /* Loads the programs again if they are of the other kind. Room for more threads is only added. */
 static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
@@ -354,11 +375,11 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 
 	if (!bpf->program || bpf->is_by_thread != is_by_thread ||
 	    (!is_by_thread && needed > bpf->nr_slots)) {
-		err = start(bpf, is_by_thread, is_by_thread ? COUNTERS_CHUNK : needed);
+		err = start(bpf, is_by_thread, is_by_thread ? first_slots(needed) : needed);
 		if (!err)
 			open_wanted(bpf);
 	}
-	while (!err && needed > bpf->nr_slots && bpf->nr_chunks < COUNTERS_CHUNKS)
+	while (!err && needed > bpf->nr_slots && bpf->nr_slots < MOST_SLOTS)
 		err = add_chunk(bpf);
 	return err;
 }
@@ -374,6 +395,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	counts_end(&bpf->counts, targets, nr, keep, is_new_want);
 	bpf->is_new_want = false;
 	bpf->nr_left_out = 0;
+	bpf->next_slot = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_slot[i])
 			continue;

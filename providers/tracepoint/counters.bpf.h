@@ -12,8 +12,8 @@
 #include "providers/tracepoint/counters_shared.h"
 
 /*
- * By thread an entry for each slot of the first chunk. By CPU all slots are one entry, which has an
- * address: so a program finds its slot without a call. See bpf_hook_on_cpu().
+ * By thread an entry for each slot of the first chunks. By CPU all slots are one entry, which has
+ * an address: so a program finds its slot without a call. See bpf_hook_on_cpu().
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -23,7 +23,7 @@ struct {
 	__type(value, struct counter_values);
 } values SEC(".maps");
 
-/* The other chunks of threads' slots, which are added while the programs run. */
+/* By number: the other chunks of threads' slots, which are added while the programs run. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, COUNTERS_CHUNKS);

@@ -8,8 +8,8 @@
 #include <linux/types.h>
 
 #define COUNTERS_MAX 512 /* events and reasons together: 4 KiB for each slot */
-#define COUNTERS_CHUNK 64 /* slots of threads that are added at once */
-#define COUNTERS_CHUNKS 256 /* and how often, at most */
+#define COUNTERS_CHUNK 256 /* slots of threads that are added at once */
+#define COUNTERS_CHUNKS 64 /* of which the first ones are one map */
 #define COUNTERS_SPLITS 5  /* events that are split by reason */
 #define COUNTERS_DENSE 0x1000 /* codes below this need no hash table */
 

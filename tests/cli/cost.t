@@ -217,46 +217,6 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
 	skip "the boxes of a vCPU's time" "the guest that halts is x86's"
 fi
-
-# There is room for 64 threads at first. More is made while the events of a guest are counted.
-WRITES=100 STEPS=200
-many() {
-	for _ in 1 2 3 4 5 6 7 8 9; do
-		spawn timeout 60 "$HELPERS/miniguest" --pio 1 --vcpus 8 --rounds 0 --pause 100000 \
-			--name cost-many >/dev/null 2>&1
-		t_many="$t_many $SPAWNED"
-	done
-}
-# has_many: each of them is counted.
-has_many() {
-	[ "$(tail -n 1 "$TMP/many.json" | tr '{' '\n' |
-		grep -c '"guest":"cost-many",.*"total":[1-9]')" = 9 ]
-}
-for try in 1 2 3; do
-	guest cost-steps --pio $WRITES --rounds $STEPS --pause 20000
-	t_many=
-	spawn "$KVMTOP" -l --json --cost events --view guests -f '^kvm_pio$' -s 0.3 \
-		>"$TMP/many.json" 2>"$TMP/err"
-	log=$SPAWNED
-	wait_for 20 is_sampling "$log"
-	go cost-steps
-	many
-	wait_for 20 has_many
-	done_before=$(grep -c '^done' "$TMP/cost-steps.out")
-	wait_for 60 grep -q '^done' "$TMP/cost-steps.out"
-	sleep 0.7
-	for pid in $log $t_many "$GUEST"; do
-		stop "$pid"
-	done
-	[ "$done_before" != 0 ] || break
-	disturbed "room for more threads was made too late" $try 3
-	rm "$TMP/cost-steps.in"
-done
-is "$done_before" 0 "room for more threads is made while events are counted"
-is "$(tail -n 1 "$TMP/many.json" | tr '{' '\n' |
-	sed -n 's/.*"guest":"cost-steps",.*"total":\([0-9]*\),.*/\1/p')" $((WRITES * STEPS)) \
-	"and no event is lost"
-
 # Without BPF: debugfs, by guest; or both reasons.
 if command -v setpriv >/dev/null; then
 	setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$KVMTOP" -1 --cost none \

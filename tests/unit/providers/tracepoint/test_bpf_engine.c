@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The engine bpf in this kernel, without KVM: a thread changes its name, which is an event, while
+ * room for more threads is made. Skipped where the kernel allows us no programs.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/env.h"
+#include "lib/array.h"
+#include "lib/xalloc.h"
+#include "providers/tracepoint/counters_shared.h"
+#include "providers/tracepoint/engine.h"
+#include "tests/unit/unit.h"
+
+#define NO_TID 100000000 /* the first of the numbers that no thread has */
+#define MOST (COUNTERS_CHUNK * COUNTERS_CHUNKS)
+
+enum { OTHERS = 1, OURS }; /* guests */
+
+static char event[] = "task_rename";
+
+struct world {
+	struct env env;
+	struct fields *fields;
+	struct counter counter;
+	struct field_set wanted;
+	void *engine; /* NULL: not allowed */
+	struct error error;
+};
+
+static int setup(void **state)
+{
+	struct world *world = xcalloc(1, sizeof(*world));
+
+	*state = world;
+	world->fields = fields_new();
+	world->counter = (struct counter){ .event = event, .name = event };
+	world->counter.field = fields_add(world->fields,
+					  &(struct field){ .name = event, .parent = FIELD_NONE,
+							   .use = USE_EVENT });
+	field_set_add(&world->wanted, world->counter.field);
+	if (env_init(&world->env, "", &world->error) < 0 ||
+	    bpf_engine.probe(&world->env, &world->error) < 0 ||
+	    bpf_engine.open(&world->env, &world->counter, 1, &world->engine, &world->error) < 0)
+		print_message("%s\n", world->error.text);
+	else
+		bpf_engine.want(world->engine, &world->wanted);
+	world->error.text[0] = '\0';
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	bpf_engine.close(world->engine);
+	env_release(&world->env);
+	field_set_release(&world->wanted);
+	fields_free(world->fields);
+	free(world);
+	return 0;
+}
+
+/* tid: a thread of our guest; 0: none. And so many others, which do not exist. */
+static void count_in(const struct world *world, pid_t tid, size_t others)
+{
+	struct target *targets = xcalloc(others + 1, sizeof(*targets));
+	size_t nr = 0;
+
+	if (tid)
+		targets[nr++] = (struct target){ true, tid, OURS };
+	for (size_t i = 0; i < others; i++)
+		targets[nr++] = (struct target){ true, NO_TID + (int)i, OTHERS };
+	assert_int_equal(bpf_engine.retarget(world->engine, targets, nr, ENGINE_KEEP_NONE), 0);
+	free(targets);
+}
+
+/* Of our guest. */
+static uint64_t read_count(struct world *world)
+{
+	struct sample sample = { 0 };
+	uint64_t time_ns, count = 0;
+
+	assert_int_equal(bpf_engine.read(world->engine, &sample, &time_ns, &world->error), 0);
+	for (size_t i = 0; i < sample.nr_rows; i++)
+		count += sample.rows[i].key.guest == OURS ? sample.rows[i].count : 0;
+	sample_release(&sample);
+	return count;
+}
+
+struct renamer {
+	pthread_t thread;
+	atomic_int tid, must_begin, must_end;
+	uint64_t nr; /* how often it has had another name */
+};
+
+static void *be_renamed(void *arg)
+{
+	struct renamer *renamer = arg;
+
+	atomic_store(&renamer->tid, (int)syscall(SYS_gettid));
+	while (!atomic_load(&renamer->must_begin))
+		usleep(1000);
+	while (!atomic_load(&renamer->must_end)) {
+		prctl(PR_SET_NAME, "renamed");
+		renamer->nr++;
+	}
+	return NULL;
+}
+
+static void room_is_made_while_events_are_counted(void **state)
+{
+	static const size_t others[] = { 2 * COUNTERS_CHUNK, 3 * COUNTERS_CHUNK, 2000 };
+	struct renamer renamer = { .nr = 0 };
+	struct world *world = *state;
+
+	if (!world->engine)
+		skip();
+	assert_int_equal(pthread_create(&renamer.thread, NULL, be_renamed, &renamer), 0);
+	while (!atomic_load(&renamer.tid))
+		usleep(1000);
+	count_in(world, 0, 1);
+	count_in(world, 0, COUNTERS_CHUNK); /* our thread is in the second chunk */
+	count_in(world, atomic_load(&renamer.tid), COUNTERS_CHUNK);
+	atomic_store(&renamer.must_begin, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		usleep(20000);
+		count_in(world, atomic_load(&renamer.tid), others[i]);
+		assert_true(read_count(world) > 0);
+	}
+	atomic_store(&renamer.must_end, 1);
+	pthread_join(renamer.thread, NULL);
+	assert_int_equal(read_count(world), renamer.nr);
+	assert_string_equal(world->error.text, "");
+}
+
+static void threads_beyond_the_limit_are_said(void **state)
+{
+	struct world *world = *state;
+
+	if (!world->engine)
+		skip();
+	count_in(world, 0, MOST);
+	read_count(world);
+	assert_string_equal(world->error.text, "");
+	count_in(world, 0, MOST + 10);
+	read_count(world);
+	assert_string_equal(world->error.text, "the events of 10 threads are not counted: there "
+			    "is room for 16384");
+}
+
+UNIT(test_bpf_engine)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(room_is_made_while_events_are_counted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(threads_beyond_the_limit_are_said, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests_name("bpf_engine", tests, NULL, NULL);
+}
