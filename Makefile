@@ -218,7 +218,10 @@ $(TEST_PROGRAMS):
 # kvmtop where finds callers by frame pointers, and a test their names.
 $(HELPER_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = -fno-omit-frame-pointer
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
-	$(call say,LINK,$@)$(LINK) -o $@ $< $(LIB) $(LINK_LIBS)
+	$(call say,LINK,$@)$(LINK) $(WRAP) -o $@ $(filter %.o,$^) $(LIB) $(LINK_LIBS)
+# The program with another terminal and another clock.
+$(BUILD)/tests/helpers/scripted: $(BUILD)/kvmtop.o
+$(BUILD)/tests/helpers/scripted: WRAP = -Wl,--wrap=isatty,--wrap=recorder_take
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer -o $@ $< $(LIB) $(LINK_LIBS)
@@ -287,7 +290,7 @@ check: ## install what is missing, build, and run every test
 RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL KVMTOP=$(RUN_PROGRAM) HELPERS=$(BUILD)/tests/helpers
 
 # A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
-# a *.t are those that it names, and miniguest, which tests/lib.sh starts.
+# a *.t are those that it names, and miniguest and scripted, which tests/lib.sh starts.
 SANITIZERS = address,undefined
 SANITIZED = $(BUILD)/sanitize
 EVERY_PROGRAM = $(TEST_PROGRAMS) $(SEEDS)
@@ -297,8 +300,8 @@ CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
 NAMED_HELPERS = $(shell grep -hoE 'HELPERS"?/[a-z_]+' $(CHOSEN_SHELL_TESTS))
-NEEDED_HELPERS = $(if $(TESTS),$(sort $(BUILD)/tests/helpers/miniguest \
-	$(addprefix $(BUILD)/tests/helpers/,$(notdir $(NAMED_HELPERS)))),$(HELPERS))
+NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,miniguest scripted \
+	$(notdir $(NAMED_HELPERS)))),$(HELPERS))
 NEEDED = $(filter-out %.t $(SANITIZED)/%,$(CHOSEN_TESTS)) \
 	$(if $(CHOSEN_SHELL_TESTS),all $(NEEDED_HELPERS))
 NEEDED_SANITIZED = $(filter $(SANITIZED)/%,$(CHOSEN_TESTS))

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/process.h"
+#include "lib/timer.h"
 #include "cmd/demo/demo.h"
 #include "cmd/run.h"
 #include "core/views/view.h"
@@ -282,18 +281,6 @@ int run_sample(struct run *run, struct error *error)
 			 "why");
 }
 
-static int timer_open(double seconds)
-{
-	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-
-	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
-	spec.it_value = spec.it_interval;
-	if (timer >= 0)
-		timerfd_settime(timer, 0, &spec, NULL);
-	return timer < 0 ? -errno : timer;
-}
-
 static enum woken wait_for(const struct run *run, int timer)
 {
 	struct pollfd fds[] = {
@@ -303,7 +290,6 @@ static enum woken wait_for(const struct run *run, int timer)
 		{ .fd = run->ender, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
-	uint64_t ticks;
 
 	for (;;) {
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
@@ -315,7 +301,7 @@ static enum woken wait_for(const struct run *run, int timer)
 		}
 		if (fds[2].revents & (POLLERR | POLLHUP) || fds[3].revents)
 			return WOKEN_END;
-		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+		if (fds[1].revents && timer_take(timer))
 			return WOKEN_TICK;
 	}
 }
@@ -324,9 +310,11 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 	     int (*on_wake)(struct run *run, enum woken woken, struct error *error),
 	     struct error *error)
 {
-	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
+	int timer = timer_open(), err = timer < 0 ? timer : 0;
 	enum woken woken = WOKEN_TICK;
 
+	if (!err)
+		timer_set(timer, interval_s, interval_s);
 	for (unsigned long i = 0; !err && woken != WOKEN_END && !is_interrupted;) {
 		woken = wait_for(run, timer);
 		err = on_wake(run, woken, error);

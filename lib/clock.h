@@ -6,25 +6,12 @@
 #define KVMTOP_LIB_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 /* CLOCK_MONOTONIC in nanoseconds; never 0. */
-static inline uint64_t clock_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
+uint64_t clock_now_ns(void);
 
 /* CLOCK_REALTIME in nanoseconds: the time of day. */
-static inline uint64_t clock_real_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
+uint64_t clock_real_ns(void);
 
 /*
  * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, modulo 2^64. A thread may lose its CPU

@@ -33,6 +33,7 @@ T_done=0
 T_golden=
 T_pids=
 T_server=
+T_script=
 T_nr_screens=0
 
 # The user's settings must not change what is tested.
@@ -339,7 +340,49 @@ on_events() {
 		$(echo "$t_links" | grep -c '^perf')))
 }
 
-# ---- a terminal: the program in a tmux server of its own, its picture as text
+# ---- a terminal: the program in a tmux server of its own, or on a script; its picture as text
+#
+# What is said of screen_start's is the same of script_start's, where nothing else is said.
+
+# script_start COLUMNS ROWS OPTION...: kvmtop with these options, on a terminal that is a script,
+# which is where most tests of pictures belong. The program has done all that it was told before
+# anything is looked at, and time stands still but in screen_sees, screen_pass and what uses them:
+# nothing waits, nothing is too early. SCRIPT_CLOCK=real: time is everybody's, for what depends on
+# other processes. What the program prints is the picture after its end. What needs a real terminal
+# is for screen_start: signals, escape sequences, colours, the terminal's modes, Ctrl-C.
+script_start() {
+	t_size="COLUMNS=$1 LINES=$2"
+	shift 2
+	screen_stop
+	T_nr_screens=$((T_nr_screens + 1))
+	T_script=$TMP/script.$T_nr_screens
+	mkfifo "$T_script.in" "$T_script.out"
+	# Opened for reading and writing: so this shell neither waits for the other side nor is
+	# ended by it; and the program sees this shell's end.
+	exec 8<>"$T_script.in" 9<>"$T_script.out"
+	(
+		# shellcheck disable=SC2016,SC2086 # for the other shell; words
+		env --default-signal=INT,QUIT $t_size \
+			sh -c 'echo $$ >"$0.pid" && exec "$@" 8<"$0.in"' "$T_script" \
+			"$HELPERS/scripted" "$@" >"$T_script.log" 2>&1 </dev/null
+		echo "status $?" >&9
+	) 8>&- &
+	T_script_pid=$!
+}
+
+t_tell() {
+	printf '%s\n' "$*" >&8
+}
+
+# t_ask COMMAND...: the answer is in t_answer. Fails when the program has ended.
+t_ask() {
+	[ ! -e "$T_script.status" ] || return 1
+	t_tell "$@"
+	IFS= read -r t_answer <&9
+	case $t_answer in
+	"status "*) echo "${t_answer#status }" >"$T_script.status" && return 1 ;;
+	esac
+}
 
 # screen_start COLUMNS ROWS COMMAND...: sh -c runs it; the environment is the test's.
 # SCREEN_TERM is the terminal's kind (tmux-256color). The picture stays after the program ended.
@@ -370,27 +413,54 @@ t_tmux() {
 
 # screen_keys KEY...: by tmux's names (Enter, Up, C-u, BSpace ...) or single characters.
 screen_keys() {
-	t_tmux send-keys -t t "$@"
+	if [ -n "$T_script" ]; then t_tell keys "$@"; else t_tmux send-keys -t t "$@"; fi
 }
 
 # screen_type TEXT: sends the bytes as they are, escape sequences too; names mean nothing.
 screen_type() {
-	t_tmux send-keys -t t -l -- "$1"
+	if [ -n "$T_script" ]; then t_tell type "$1"; else t_tmux send-keys -t t -l -- "$1"; fi
 }
 
 # screen_click COLUMN ROW [BUTTON]: a mouse click (SGR), counted from 1; 64 and 65 are the wheel.
 screen_click() {
+	if [ -n "$T_script" ]; then
+		t_tell click "$@"
+		return
+	fi
 	screen_type "$(printf '\033[<%d;%d;%dM' "${3:-0}" "$1" "$2")"
 	[ "${3:-0}" -ge 64 ] || screen_type "$(printf '\033[<%d;%d;%dm' "${3:-0}" "$1" "$2")"
 }
 
 screen_resize() {
-	t_tmux resize-window -t t -x "$1" -y "$2"
+	if [ -n "$T_script" ]; then
+		t_tell resize "$@"
+	else
+		t_tmux resize-window -t t -x "$1" -y "$2"
+	fi
 }
 
-# screen_shot: prints the picture, blanks at the ends of lines cut; -e adds colours.
+# screen_pass SECONDS: lets time pass.
+screen_pass() {
+	if [ -n "$T_script" ]; then t_ask pass "$1"; else sleep "$1"; fi
+}
+
+# screen_shot: prints the picture, blanks at the ends of lines cut; -e adds colours (tmux only).
 screen_shot() {
-	t_tmux capture-pane -p -t t "$@"
+	if [ -z "$T_script" ]; then
+		t_tmux capture-pane -p -t t "$@"
+	elif t_ask shot "$T_script.shot"; then
+		cat "$T_script.shot"
+	else
+		cat "$T_script.log"
+	fi
+}
+
+# screen_selected: prints the selected row. screen_cursor: prints the text cursor's COLUMN,ROW,SEEN.
+screen_selected() {
+	t_ask selected && printf '%s\n' "$t_answer"
+}
+screen_cursor() {
+	t_ask cursor && printf '%s\n' "$t_answer"
 }
 
 # screen_line N: one line of it, from 1.
@@ -404,6 +474,14 @@ t_screen_has() {
 
 # screen_sees REGEX [SECONDS]: until a line of the picture matches (30 s); fails when time is up.
 screen_sees() {
+	if [ -n "$T_script" ]; then
+		if t_ask sees "${2:-30}" "$1"; then
+			[ "$t_answer" = yes ]
+		else
+			grep -Eq -e "$1" "$T_script.log"
+		fi
+		return
+	fi
 	wait_for "${2:-30}" t_screen_has "$1"
 }
 
@@ -436,6 +514,10 @@ screen_dead() {
 
 # screen_status [SECONDS]: waits for the program's end and prints its exit status (a signal: SIGnn).
 screen_status() {
+	if [ -n "$T_script" ]; then
+		if t_ask pass "${1:-30}"; then echo running; else cat "$T_script.status"; fi
+		return
+	fi
 	wait_for "${1:-30}" screen_dead || {
 		echo running
 		return
@@ -446,10 +528,20 @@ screen_status() {
 
 # screen_pid: the program's pid, for signals.
 screen_pid() {
+	if [ -n "$T_script" ]; then
+		wait_for 20 test -s "$T_script.pid" && cat "$T_script.pid"
+		return
+	fi
 	t_tmux display-message -p -t t '#{pane_pid}'
 }
 
 screen_stop() {
+	if [ -n "$T_script" ]; then
+		t_tell end
+		wait "$T_script_pid"
+		exec 8>&- 9>&-
+		T_script=
+	fi
 	[ -n "$T_server" ] || return 0
 	t_tmux kill-server 2>/dev/null
 	T_server=

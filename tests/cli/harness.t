@@ -114,6 +114,28 @@ check "its processes are gone" t_ended "$(cat "$TMP/lib.pid")"
 fake half '. tests/lib.sh' 'ok one' 'exit 0'
 is "$(run_fake half)" "1 passed, 1 failed, 0 skipped; 1" "a test without done_testing is a failure"
 
+# A terminal that is a script: time is the test's.
+script_start 80 24 --sysroot tests/sysroot/amd --view events -s 0.1
+screen_sees '[0-9]/s '
+before=$(screen_shot)
+is "$(screen_shot)" "$before" "time stands still"
+screen_pass 0.1
+isnt "$(screen_shot)" "$before" "until it passes"
+like "$(screen_line 1)" ' 0\.1s  08:00:00$' "from a time of day that is always the same"
+screen_pass 100
+like "$(screen_line 1)" ' 0\.1s  08:01:40$' "as much as the test wants"
+screen_keys Down Down
+like "$(screen_selected)" '^.kvm_exit ' "the selected row is known"
+is "$(screen_cursor)" 0,5,0 "and the cursor"
+is "$(screen_status 1)" running "it goes on"
+is "$(screen_sees '^no such line' 1 || echo no)" no "what is not there is not seen"
+screen_keys Umbrella
+is "$(screen_status)" 99 "a key that is none ends it"
+like "$(screen_shot)" '^scripted: Umbrella: no such key$' "and says so"
+script_start 80 24 --view nonsense
+is "$(screen_status)" 2 "the status is the program's"
+like "$(screen_shot)" 'nonsense' "and the picture what it says"
+
 # deps
 deps_on() {
 	printf 'ID=%s\nID_LIKE="%s"\n' "$1" "$2" >"$TMP/os-release"

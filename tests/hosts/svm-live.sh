@@ -16,5 +16,6 @@ for name in dash env date stat sed grep awk find cut sort head tail wc tr sleep 
 	unshare setpriv taskset prlimit getconf mount umount tmux; do
 	file=$(command -v $name) && root_program "$file" "/usr/bin/$name"
 done
+root_program "$HELPERS/scripted" /helpers/scripted
 root_end >"$TMP/initrd"
 svm_boot 2,sockets=2 768 rcupdate.rcu_expedited=1

@@ -432,9 +432,24 @@ bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event)
 	return true;
 }
 
-int terminal_fd(const struct terminal *terminal)
+unsigned int terminal_wait(struct terminal *terminal, struct pollfd *fds, size_t nr,
+			   int timeout_ms)
 {
-	return terminal->keyboard;
+	struct pollfd all[TERMINAL_FDS + 2] = {
+		{ .fd = terminal->keyboard, .events = POLLIN },
+		{ .fd = STDOUT_FILENO }, /* to see when it is closed */
+	};
+	unsigned int woken = 0;
+
+	memcpy(all + 2, fds, nr * sizeof(*fds));
+	if (poll(all, nr + 2, timeout_ms) < 0 && errno != EINTR)
+		return TERMINAL_GONE;
+	memcpy(fds, all + 2, nr * sizeof(*fds));
+	if (all[0].revents)
+		woken |= TERMINAL_KEYS;
+	if ((all[0].revents | all[1].revents) & (POLLHUP | POLLERR | POLLNVAL))
+		woken |= TERMINAL_GONE;
+	return woken;
 }
 
 bool terminal_has_palette(const struct terminal *terminal)

@@ -5,7 +5,9 @@
 #ifndef KVMTOP_UI_SCREEN_TERMINAL_H
 #define KVMTOP_UI_SCREEN_TERMINAL_H
 
+#include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <wchar.h>
 
 #include "lib/error.h"
@@ -48,8 +50,14 @@ struct terminal_event {
 /* The next key, if there is one. False: none. */
 bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event);
 
-/* The descriptor to poll for keys; -1: standard input is no terminal. */
-int terminal_fd(const struct terminal *terminal);
+#define TERMINAL_KEYS 1U /* terminal_event() may have one */
+#define TERMINAL_GONE 2U /* the terminal is closed */
+
+#define TERMINAL_FDS 4
+
+/* poll(2) of up to TERMINAL_FDS descriptors, which a key and the terminal's end end, too. */
+unsigned int terminal_wait(struct terminal *terminal, struct pollfd *fds, size_t nr,
+			   int timeout_ms);
 
 /* Whether it has 256 colours, for characters and backgrounds, and NO_COLOR is not set. */
 bool terminal_has_palette(const struct terminal *terminal);

@@ -3,20 +3,18 @@
  * The screen's loop: a timer takes samples, keys change the query and the screen's state, and a new
  * picture follows. A prompt does not block: samples go on while the user types.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "lib/text.h"
+#include "lib/timer.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"
@@ -97,9 +95,7 @@ static void follow_guest(struct tui *tui)
 
 static void tick(struct tui *tui)
 {
-	uint64_t ticks;
-
-	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+	if (!timer_take(tui->sampling.timer))
 		return;
 	if (!source_has_now(tui->source->kind)) {
 		tui_follow_file(tui);
@@ -175,24 +171,22 @@ static void loop(struct tui *tui)
 		struct pollfd fds[] = {
 			{ .fd = tui->config.signals, .events = POLLIN },
 			{ .fd = tui->sampling.timer, .events = POLLIN },
-			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
-			{ .fd = STDOUT_FILENO }, /* to see when it is closed */
 			{ .fd = tui->source->past ? past_news_fd(tui->source->past) : -1,
 			  .events = POLLIN },
 		};
+		unsigned int woken = terminal_wait(tui->terminal, fds, ARRAY_SIZE(fds),
+						   idle_ms(tui));
 
-		if (poll(fds, ARRAY_SIZE(fds), idle_ms(tui)) < 0 && errno != EINTR)
-			return;
 		if (fds[0].revents)
 			take_signals(tui);
 		if (fds[1].revents)
 			tick(tui);
-		if (fds[4].revents)
-			tui_take_news(tui);
 		if (fds[2].revents)
+			tui_take_news(tui);
+		if (woken & TERMINAL_KEYS)
 			take_keys(tui);
-		if ((fds[2].revents | fds[3].revents) & (POLLHUP | POLLERR | POLLNVAL))
-			return; /* the terminal is gone */
+		if (woken & TERMINAL_GONE)
+			return;
 		if (tui->sampling.is_opening)
 			look_opening(tui);
 		if (tui->quit)
@@ -247,7 +241,7 @@ int tui_run(const struct tui_config *config, struct error *error)
 						     (struct preferences){ .view = NULL },
 		.facts = *monitor_facts(config->source->monitor),
 		.sampling = {
-			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.timer = timer_open(),
 			.delay_s = config->delay_s,
 			.is_opening = true,
 			.awaits_first = true,
@@ -256,7 +250,8 @@ int tui_run(const struct tui_config *config, struct error *error)
 	};
 	int err =
 		tui.sampling.timer < 0 ?
-			error_set(error, -errno, "no timer for the samples: %s", strerror(errno)) :
+			error_set(error, tui.sampling.timer, "no timer for the samples: %s",
+				  strerror(-tui.sampling.timer)) :
 			terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
 				      &tui.terminal, error);
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/timerfd.h>
 
 #include "lib/clock.h"
 #include "lib/text.h"
+#include "lib/timer.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "ui/numbers.h"
@@ -32,22 +32,9 @@ void tui_unsay(struct tui *tui)
 	tui->said_ns = 0;
 }
 
-static struct timespec timespec_of(double seconds)
-{
-	struct timespec spec = { .tv_sec = (time_t)seconds };
-
-	spec.tv_nsec = (long)((seconds - (double)spec.tv_sec) * 1e9);
-	return spec;
-}
-
 void tui_set_timer(struct tui *tui, double first_s)
 {
-	const struct itimerspec spec = {
-		.it_value = timespec_of(first_s),
-		.it_interval = timespec_of(tui->sampling.delay_s),
-	};
-
-	timerfd_settime(tui->sampling.timer, 0, &spec, NULL);
+	timer_set(tui->sampling.timer, first_s, tui->sampling.delay_s);
 }
 
 void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)

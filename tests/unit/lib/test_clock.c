@@ -21,6 +21,8 @@ static int fake_adjtimex(struct timex *timex);
 #define clock_gettime fake_gettime
 #define adjtimex      fake_adjtimex
 #define clock_rate    rate_of_fake
+#define clock_now_ns  now_of_fake
+#define clock_real_ns real_of_fake
 #include "lib/clock.c"
 #include "tests/unit/unit.h"
 #undef clock_gettime
