@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The screen's past: what is shown of a sample is the same while it is now and when it is past.
-# shellcheck disable=SC2317 # some functions are only called by wait_for
+# shellcheck disable=SC2317 # some functions are only called by check
 . tests/lib.sh
-need_screen
 
 amd=tests/sysroot/amd
 
@@ -15,10 +14,9 @@ table() {
 		{ print is_over_time ? substr($0, 1, 78) : $0 }' | sed 's/ *$//'
 }
 
-is_still() {
-	t_still=$(screen_shot)
-	sleep 0.5
-	[ "$(screen_shot)" = "$t_still" ]
+# settle: until the second sample after a question was taken.
+settle() {
+	screen_pass 1
 }
 
 # first_is REASON: it is that of the first row.
@@ -43,7 +41,7 @@ go_to() {
 	long) screen_keys 4 l ;;
 	durations | reason)
 		screen_keys 4
-		wait_for 10 is_still || : # the first row is the one that it will be
+		settle # the first row is the one that it will be
 		screen_keys Home
 		[ "$1" = durations ] || screen_keys Enter
 		;;
@@ -66,21 +64,16 @@ picture() {
 	screen_shot | sed 1d
 }
 
-is_picture() {
-	picture >"$TMP/picture"
-	cmp -s "$TMP/picture" "$1"
-}
-
-# shows FILE NAME: the picture becomes the one that was kept.
+# shows FILE NAME: the picture is the one that was kept.
 shows() {
-	wait_for 5 is_picture "$1" || :
+	picture >"$TMP/picture"
 	is "$(diff "$1" "$TMP/picture")" "" "$2"
 }
 
 # same_in_past PLACE NAME: while it is now, and held; keeps the two pictures, and the history.
 same_in_past() {
 	mkdir -p "$TMP/$1"
-	wait_for 10 is_still || :
+	settle
 	picture >"$TMP/$1/now"
 	table >"$TMP/now"
 	screen_keys Space
@@ -98,14 +91,12 @@ same_from_file() {
 	t_time=$("$KVMTOP" -r "$TMP/$1/h.db" -1 --json --view exits |
 		sed 's/{"time":"\([^"]*\)".*/\1/')
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP -r $TMP/$1/h.db --view events --at $t_time"
+	script_start $size -r "$TMP/$1/h.db" --view events --at "$t_time"
 	screen_wait 'paused at'
 	go_to "$1"
 	shows "$TMP/$1/held" "$2, from a file: --at"
 	screen_keys End
 	shows "$TMP/$1/now" "$2, from a file: the latest sample"
-	screen_keys q
-	screen_stop 2>/dev/null || :
 	rm -r "${TMP:?}/$1"
 }
 
@@ -118,17 +109,17 @@ has_bars() {
 	[ "$(bars)" -ge "$1" ]
 }
 
-# has_samples N: at least so many are in the file.
-has_samples() {
-	[ "$("$KVMTOP" -r "$TMP/h.db" -l --view events --json 2>/dev/null | wc -l)" -ge "$1" ]
+# samples: how many are in the file.
+samples() {
+	"$KVMTOP" -r "$TMP/h.db" -l --view events --json 2>/dev/null | wc -l
 }
 
 for size in '80 24' '200 60'; do
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP --sysroot $amd --view events -s 0.1 -w $TMP/h.db"
-	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
+	script_start $size --sysroot $amd --view events -s 0.1 -w "$TMP/h.db"
 	# As many as the summary shows: how long more would take depends on the interval.
-	check "$size: samples" wait_for 30 has_samples 125
+	screen_pass 13
+	is "$(samples)" 129 "$size: samples"
 	screen_keys s
 	screen_wait '^Seconds'
 	screen_type 99 # no other sample during the rest
@@ -139,8 +130,7 @@ for size in '80 24' '200 60'; do
 		same_in_past "$place" "$size: $place"
 		leave "$place"
 	done
-	screen_keys q
-	screen_stop 2>/dev/null || :
+	screen_stop
 	for place in $places; do
 		same_from_file "$place" "$size: $place"
 	done
@@ -149,7 +139,7 @@ done
 
 # ---- keys at the edges
 
-screen_start 80 24 "exec $KVMTOP --sysroot $amd --view events -s 25"
+script_start 80 24 --sysroot $amd --view events -s 25
 screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 screen_keys T
 screen_has '^This is now: t goes back' "T: there is nothing later"
@@ -180,8 +170,9 @@ screen_has '  25\.0s  ' "End returns to now"
 screen_keys t d
 screen_has '^The first sample of a run has no rates' "d: the first sample has nothing to compare"
 screen_keys q
-screen_start 200 24 "exec $KVMTOP --sysroot $amd -s 0.3 --view exits"
-check "samples" wait_for 10 has_bars 3
+script_start 200 24 --sysroot $amd -s 0.3 --view exits
+screen_pass 1.5
+check "samples" has_bars 3
 screen_resize 80 24
 screen_keys d
 screen_has '^Marked: d at another moment' "d marks a moment"
@@ -210,15 +201,16 @@ screen_keys x
 screen_has '^ db1 +0 +[0-9]+ +[0-9]' "and has its numbers afterwards" 5
 screen_keys q
 
-screen_start 200 24 "exec $KVMTOP --sysroot $amd -s 0.3 --view exits"
-check "samples" wait_for 10 has_bars 3
+script_start 200 24 --sysroot $amd -s 0.3 --view exits
+screen_pass 1.5
+check "samples" has_bars 3
 screen_resize 80 8
 screen_has '^ Total +[1-9]' "a small screen"
 screen_keys t d t d
 screen_has '^arrows: more' "has not room for what changed"
 t_second=$(screen_shot | awk '/^ Exit reason/ { getline; getline; print $1; exit }')
 screen_keys Down
-check "and can be scrolled" wait_for 10 first_is "$t_second"
+check "and can be scrolled" first_is "$t_second"
 screen_keys x
 screen_has '^ Exit reason +Count' "other keys: back"
 screen_keys q
@@ -235,7 +227,9 @@ jump() {
 
 # at ZONE TIME: the screen over $past, from then on.
 at() {
-	screen_start 100 24 "exec env TZ='$1' $KVMTOP -r $past --at '$2' --view exits"
+	TZ=$1
+	script_start 100 24 -r "$past" --at "$2" --view exits
+	TZ=UTC
 }
 
 past=$TMP/past.db
@@ -378,8 +372,13 @@ fi
 # ---- a file that another process writes meanwhile
 
 spawn "$KVMTOP" --sysroot $amd -s 0.2 -w "$TMP/h.db" >/dev/null 2>&1 </dev/null
-check "a writer" wait_for 10 has_samples 3
-screen_start 200 24 "exec $KVMTOP -r $TMP/h.db --view exits"
+has_3_samples() {
+	[ "$(samples)" -ge 3 ]
+}
+check "a writer" wait_for 10 has_3_samples
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+script_start 200 24 -r "$TMP/h.db" --view exits
 check "bars over time in the summary" wait_for 10 has_bars 2
 bars=$(bars)
 check "go on with each sample" wait_for 20 has_bars $((bars + 2))
