@@ -292,7 +292,7 @@ static enum woken wait_for(const struct run *run, int timer)
 	struct signalfd_siginfo info;
 
 	for (;;) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		if (timer_poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return WOKEN_END;
 		if (fds[0].revents && read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 			if (info.ssi_signo == SIGHUP && run->to_file)

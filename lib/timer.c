@@ -33,6 +33,11 @@ void timer_set(int timer, double first_s, double interval_s)
 	timerfd_settime(timer, 0, &spec, NULL);
 }
 
+int timer_poll(struct pollfd *fds, size_t nr, int timeout_ms)
+{
+	return poll(fds, nr, timeout_ms);
+}
+
 bool timer_take(int timer)
 {
 	uint64_t ticks;

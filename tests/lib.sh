@@ -15,12 +15,14 @@
 #
 # Without done_testing there is no plan, and tests/run counts the file as failed. Variables:
 #	KVMTOP		the program to test (./kvmtop, or what the environment says)
+#	AT_ONCE		the same program with a clock of its own: intervals take no time
 #	HELPERS		the folder with the helper programs (miniguest ...)
 #	TMP		this test's own folder; gone afterwards
 # Names that start with t_ or T_ are this file's own.
 
 KVMTOP=${KVMTOP:-./kvmtop}
 HELPERS=${HELPERS:-build/tests/helpers}
+AT_ONCE=$HELPERS/scripted
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-test.XXXXXX") || exit 1
 export TMP
 

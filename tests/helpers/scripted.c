@@ -2,7 +2,7 @@
 /*
  * scripted - kvmtop on a terminal that is a script, with a clock that the script sets: for tests.
  *
- * usage: COLUMNS=N LINES=N scripted OPTION...	(kvmtop's)
+ * usage: [COLUMNS=N LINES=N] scripted OPTION...	(kvmtop's)
  *
  * The whole program, but for terminal.c, clock.c and timer.c: this file has their functions. It
  * takes commands, a line each, from descriptor 8. When the program has done all that it was told,
@@ -23,9 +23,10 @@
  *	selected			the text of the selected row; "": there is none
  *	cursor				the text cursor's COLUMN,ROW,SEEN from 0
  *
- * Else time stands still: it is 08:00:00 UTC on 2026-10-05 when the program starts, and as many
- * samples are taken as the script has time for. With SCRIPT_CLOCK=real in the environment time is
- * everybody's, for what other processes and threads do meanwhile. Its exit status is kvmtop's, or
+ * Else time stands still. Without a screen, as with -1 and -l, it passes as the program waits for
+ * it, at once: COLUMNS, LINES and the descriptors are not needed then. It is 08:00:00 UTC on
+ * 2026-10-05 when the program starts. With SCRIPT_CLOCK=real in the environment time is
+ * everybody's, for what other processes and threads do meanwhile. The exit status is kvmtop's, or
  * 99 for a command that is none.
  */
 #include <curses.h>
@@ -174,6 +175,58 @@ static void expire_timers(void)
 			timer->due_ns + timer->interval_ns *
 				(1 + (now_ns - timer->due_ns) / timer->interval_ns) : 0;
 	}
+}
+
+/* poll(2) until a time of clock_now_ns(), which may be the script's. */
+static int poll_until(struct pollfd *fds, nfds_t nr, uint64_t until_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	int got;
+
+	if (is_real) {
+		uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+		struct timespec left = { .tv_sec = (time_t)(left_ns / SECOND),
+					 .tv_nsec = (long)(left_ns % SECOND) };
+
+		return ppoll(fds, nr, until_ns == UINT64_MAX ? NULL : &left, NULL);
+	}
+	got = poll(fds, nr, 0);
+	if (!got && until_ns != UINT64_MAX && until_ns > now_ns)
+		passed_ns += until_ns - now_ns;
+	return got;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t end_of(int timeout_ms)
+{
+	return timeout_ms < 0 ? UINT64_MAX : clock_now_ns() + (uint64_t)timeout_ms * 1000000;
+}
+
+/* Time goes on to the next timer, if no descriptor is ready, and at most to the given time. */
+static int pass_until(struct pollfd *fds, size_t nr, uint64_t end_ns)
+{
+	int got = poll_until(fds, nr, earliest(end_ns, next_due_ns()));
+
+	if (got > 0)
+		return got;
+	expire_timers();
+	return poll(fds, nr, 0);
+}
+
+/* Without a screen nothing tells how much time passes: as much as the program waits. */
+int timer_poll(struct pollfd *fds, size_t nr, int timeout_ms)
+{
+	uint64_t end_ns = end_of(timeout_ms);
+	int got;
+
+	do {
+		got = pass_until(fds, nr, end_ns);
+	} while (!got && clock_now_ns() < end_ns);
+	return got;
 }
 
 /* ---- ui/screen/terminal.h */
@@ -499,41 +552,6 @@ static void read_lines(struct terminal *terminal)
 	terminal->nr_read += (size_t)len;
 }
 
-/* poll(2) until a time of clock_now_ns(), which may be the script's. */
-static int poll_until(struct pollfd *fds, nfds_t nr, uint64_t until_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-	int got;
-
-	if (is_real) {
-		uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-		struct timespec left = { .tv_sec = (time_t)(left_ns / SECOND),
-					 .tv_nsec = (long)(left_ns % SECOND) };
-
-		return ppoll(fds, nr, until_ns == UINT64_MAX ? NULL : &left, NULL);
-	}
-	got = poll(fds, nr, 0);
-	if (!got && until_ns != UINT64_MAX && until_ns > now_ns)
-		passed_ns += until_ns - now_ns;
-	return got;
-}
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Time goes on until the program has something to do, or the script has waited enough. */
-static bool has_work(struct terminal *terminal, struct pollfd *fds, size_t nr, uint64_t end_ns)
-{
-	uint64_t until_ns = earliest(earliest(end_ns, next_due_ns()), terminal->end_ns);
-
-	if (poll_until(fds, nr, until_ns) > 0)
-		return true;
-	expire_timers();
-	return poll(fds, nr, 0) > 0 || clock_now_ns() >= end_ns;
-}
-
 /* Reads until there is a whole line. False: the program has something to do before. */
 static bool has_line(struct terminal *terminal, struct pollfd *fds, size_t nr, uint64_t end_ns)
 {
@@ -561,8 +579,7 @@ static bool has_line(struct terminal *terminal, struct pollfd *fds, size_t nr, u
 unsigned int terminal_wait(struct terminal *terminal, struct pollfd *fds, size_t nr,
 			   int timeout_ms)
 {
-	uint64_t end_ns = timeout_ms < 0 ? UINT64_MAX :
-					   clock_now_ns() + (uint64_t)timeout_ms * 1000000;
+	uint64_t end_ns = end_of(timeout_ms);
 	char line[LINE_SIZE];
 	unsigned int woken = 0;
 
@@ -570,7 +587,8 @@ unsigned int terminal_wait(struct terminal *terminal, struct pollfd *fds, size_t
 		if (terminal->goal)
 			end_goal(terminal);
 		if (terminal->goal) {
-			if (has_work(terminal, fds, nr, end_ns))
+			if (pass_until(fds, nr, earliest(end_ns, terminal->end_ns)) > 0 ||
+			    clock_now_ns() >= end_ns)
 				return 0;
 		} else if (!has_line(terminal, fds, nr, end_ns)) {
 			return 0;
@@ -591,7 +609,8 @@ void __real_recorder_take(struct recorder *recorder, const struct facts *facts, 
 
 int __wrap_isatty(int fd)
 {
-	return fd == STDIN_FILENO || fd == STDOUT_FILENO || __real_isatty(fd);
+	return ((fd == STDIN_FILENO || fd == STDOUT_FILENO) && getenv("COLUMNS")) ||
+	       __real_isatty(fd);
 }
 
 /* The script's time is faster than any disk: without waiting for it samples would be lost. */
