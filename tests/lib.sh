@@ -22,6 +22,7 @@
 
 KVMTOP=${KVMTOP:-./kvmtop}
 HELPERS=${HELPERS:-build/tests/helpers}
+# shellcheck disable=SC2034 # for the tests
 AT_ONCE=$HELPERS/scripted
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-test.XXXXXX") || exit 1
 export TMP

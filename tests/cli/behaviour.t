@@ -3,7 +3,6 @@
 # The live screen where something changes under the user's hands: guests end, samples are held, and
 # Enter, Backspace, b, f and g lead somewhere from wherever they are pressed.
 . tests/lib.sh
-need_screen
 
 amd=tests/sysroot/amd
 lockdown=tests/sysroot/lockdown
@@ -16,7 +15,7 @@ look() {
 	*" --view "* | *" -b "*) ;;
 	*) set -- --view events "$@" ;;
 	esac
-	screen_start 100 24 "exec $KVMTOP --sysroot $t_root $*"
+	script_start 100 24 --sysroot "$t_root" "$@"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 }
 
@@ -61,7 +60,7 @@ look "$TMP/amd" -s 0.1 --view guests
 screen_wait '^ db1 .* [1-9][0-9]* '
 type_in / '^Search' web1
 screen_wait '^ web1 '
-sleep 0.3
+screen_pass 0.3
 leave 112
 screen_has ' 1 guest ' "a guest ends"
 screen_has '^ web1 \(ended\) +1 +0 ' "and keeps its row"
@@ -232,12 +231,35 @@ type_in g '^Guest' front
 screen_has 'web1 \(pid 112\)$' "g takes a part of a title"
 screen_keys q
 
+# ---- the interval
+
+look $amd -s 3600
+shows + ' 7200\.0s ' "an hour and a step: two hours"
+shows - ' 3600\.0s ' "and back"
+shows - ' 3300\.0s ' "below an hour the steps are shorter"
+screen_stop
+
+# ---- small stacks: they are raised, or the limit is said
+
+for way in -S ''; do
+	# shellcheck disable=SC2086,SC3045 # words; dash has ulimit -s
+	(ulimit $way -s 64 && "$KVMTOP" --sysroot tests/sysroot/amd -1) >"$TMP/out" 2>"$TMP/err"
+	status=$?
+	like "$status $(head -n 1 "$TMP/err")" '^(0 |1 kvmtop: .*: ulimit -s 1024$)' \
+		"ulimit $way -s 64: numbers, or the reason"
+done
+
+is "$(status_of "$KVMTOP" --sysroot tests/sysroot/amd -1 -f '(\w+_?)+INTERRUPT$')" 1 \
+	"a filter that runs into PCRE2's limit fails"
+like "$(cat "$TMP/err")" 'cannot be matched with all names: match limit exceeded' "and says so"
+
 # ---- a guest of this machine
 
 if [ "$(id -u)" != 0 ] || [ ! -e /dev/kvm ] || ! tracefs >/dev/null; then
 	skip "a guest that ends while it is looked at" "needs root, /dev/kvm and tracefs"
 	done_testing
 fi
+need_screen
 name=victim-$$
 spawn "$HELPERS/miniguest" --name $name --vcpus 2 --rounds 0 --pio 5 --mmio 2 --pause 2000 \
 	>"$TMP/victim.out"
@@ -265,27 +287,5 @@ shows 'BSpace' "^ $name \(ended\) +0 .* [1-9][0-9,]* " "so do its vCPUs"
 shows 'BSpace' '\[2 Guests\]' "Backspace goes back to the guests"
 screen_wait "^ $name \(ended\) "
 shows Enter "\[3 vCPUs\].* $name .*DEAD" "where it can be opened again"
-
-# ---- the interval
-
-look $amd -s 3600
-shows + ' 7200\.0s ' "an hour and a step: two hours"
-shows - ' 3600\.0s ' "and back"
-shows - ' 3300\.0s ' "below an hour the steps are shorter"
-screen_stop
-
-# ---- small stacks: they are raised, or the limit is said
-
-for way in -S ''; do
-	# shellcheck disable=SC2086,SC3045 # words; dash has ulimit -s
-	(ulimit $way -s 64 && "$KVMTOP" --sysroot tests/sysroot/amd -1) >"$TMP/out" 2>"$TMP/err"
-	status=$?
-	like "$status $(head -n 1 "$TMP/err")" '^(0 |1 kvmtop: .*: ulimit -s 1024$)' \
-		"ulimit $way -s 64: numbers, or the reason"
-done
-
-is "$(status_of "$KVMTOP" --sysroot tests/sysroot/amd -1 -f '(\w+_?)+INTERRUPT$')" 1 \
-	"a filter that runs into PCRE2's limit fails"
-like "$(cat "$TMP/err")" 'cannot be matched with all names: match limit exceeded' "and says so"
 
 done_testing
