@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The test runner counts what it should, the libraries' cleanup cleans up, and deps knows its ways.
 . tests/lib.sh
+TEST_TIMES=$TMP/times
+export TEST_TIMES
 
 # fake NAME LINE...: a shell test of these lines.
 fake() {
@@ -77,6 +79,18 @@ is "$(grep -oE '(one|two)\.t' "$TMP/log" | tr '\n' ' ')" "one.t two.t " "they ar
 rm -f "$TMP/one.began" "$TMP/two.began"
 is "$(SECONDS_EACH=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipped; 1" \
 	"TEST_JOBS at once"
+# The longest of the run before is the first to start.
+for name in quick lengthy unknown; do
+	fake $name "echo $name >>'$TMP/began'" 'echo ok 1' 'echo 1..1'
+done
+printf '%s\n' "3 $TMP/quick.t" "40 $TMP/lengthy.t" "7 gone.t" >"$TMP/times"
+is "$(SECONDS_EACH=60 TEST_JOBS=1 run_fake quick lengthy unknown)" \
+	"3 passed, 0 failed, 0 skipped; 0" "files with known times run"
+is "$(tr '\n' ' ' <"$TMP/began")" "unknown lengthy quick " "new ones first, then the longest"
+is "$(sed -n 's|^ok .*/\([a-z]*\.t\) .*|\1|p' "$TMP/log" | tr '\n' ' ')" \
+	"quick.t lengthy.t unknown.t " "and are shown as they were named"
+is "$(sort "$TMP/times" | sed "s|$TMP/||" | tr '\n' ' ')" \
+	"0 lengthy.t 0 quick.t 0 unknown.t 7 gone.t " "their times are kept"
 # Alone: no other runs.
 for name in left right; do
 	fake $name "mkdir '$TMP/busy' || exit 1" 'sleep 0.3' "rmdir '$TMP/busy'" 'echo ok 1' \
