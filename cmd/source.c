@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/file.h"
+#include "lib/process.h"
 #include "lib/when.h"
 #include "lib/xalloc.h"
 #include "cmd/source.h"
@@ -147,6 +148,25 @@ static int open_monitor(const struct source_config *config, struct monitor_confi
 	return monitor_open(monitor, &source->monitor, &(struct error){ "" }) ? err : 0;
 }
 
+/* Where KVM is there, and its events are not: what is known without them. */
+static bool open_without_events(const struct source_config *config,
+				const struct monitor_config *chosen, struct source *source)
+{
+	struct monitor_config monitor = *chosen;
+	struct error why = { "" }, news = { "" };
+
+	if (!config->may_lack_events || monitor.cost == COST_NONE ||
+	    env_is_captured(monitor.env) || !trace_lacks_kvm(monitor.env, &why))
+		return false;
+	monitor.cost = COST_NONE;
+	apply_cost(&monitor);
+	if (open_monitor(config, &monitor, source, &news) < 0)
+		return false;
+	error_set(&news, 0, "%s, which is done here", why.text);
+	say(news.text);
+	return true;
+}
+
 static int open_machine(struct opened *opened, const struct source_config *config,
 			struct error *error)
 {
@@ -163,6 +183,8 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 				 source->name);
 	monitor.env = &opened->env;
 	monitor.list = providers_of(&opened->env);
+	if (open_without_events(config, &monitor, source))
+		return config->past_bytes ? remember(opened, config) : 0;
 	apply_cost(&monitor);
 	err = open_monitor(config, &monitor, source, error);
 	return !err && config->past_bytes ? remember(opened, config) : err;

@@ -20,6 +20,7 @@ struct source_config {
 	 * cmd/source.c; counts_all is also of a history and a Prometheus.
 	 */
 	struct monitor_config monitor;
+	bool may_lack_events; /* where there are no trace events of KVM, it costs nothing */
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
 	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */
 	/* Of a Prometheus. */

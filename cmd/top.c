@@ -105,6 +105,7 @@ static int begin(struct top *top, struct error *error)
 				.counts_all = options->write_file || is_screen,
 				.keeps_code = options->keep,
 			},
+			.may_lack_events = !options->tracepoints,
 			.past_bytes = is_screen ? PAST_BYTES : 0,
 		},
 		.wants_later = options->mode == MODE_FIELDS || is_screen,

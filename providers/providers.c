@@ -174,7 +174,7 @@ int trace_check(const struct env *env, struct error *error)
 	if (env->tracefs)
 		return 0;
 	return error_set(error, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
-				     "/sys/kernel/tracing");
+				     "/sys/kernel/tracing; --cost none counts without it");
 }
 
 /*
@@ -224,4 +224,11 @@ int trace_why_none(const struct env *env, int unread_err, struct error *error)
 				 "kernel is built without them, or a container hides them; "
 				 "--cost none counts without them", path);
 	return error_set(error, -ENOENT, "no KVM events in %s: load the kvm module", path);
+}
+
+bool trace_lacks_kvm(const struct env *env, struct error *error)
+{
+	if (!kvm_is_loaded(env) || trace_event_exists(env, "kvm", "kvm_userspace_exit"))
+		return false;
+	return trace_check(env, error) < 0 || trace_why_none(env, 0, error) == -ENODATA;
 }

@@ -91,6 +91,9 @@ int trace_check_lockdown(const struct env *env, struct error *error);
 
 bool kvm_is_loaded(const struct env *env);
 
+/* Whether KVM is there, and its trace events are not: error says why. */
+bool trace_lacks_kvm(const struct env *env, struct error *error);
+
 /*
  * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
  * none. Returns -errno with error; -ENOENT: the module is not loaded; -ENODATA: it is.

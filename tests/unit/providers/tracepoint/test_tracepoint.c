@@ -542,10 +542,12 @@ static void test_lockdown(void **state)
 	/* Which does not forbid it. */
 	write_file(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	assert_int_equal(trace_why_none(&f->env, 0, &f->error), -ENOENT);
+	assert_false(trace_lacks_kvm(&f->env, &f->error));
 	assert_non_null(strstr(f->error.text, "load the kvm module"));
 	/* A kernel without them, or a container. */
 	make_folder(f, "/sys/module/kvm");
 	assert_int_equal(trace_why_none(&f->env, 0, &f->error), -ENODATA);
+	assert_true(trace_lacks_kvm(&f->env, &f->error));
 	assert_null(strstr(f->error.text, "load the kvm module"));
 	assert_non_null(strstr(f->error.text, "--cost none counts without them"));
 	/* Without securityfs the level is not known, but what it does is seen. */
