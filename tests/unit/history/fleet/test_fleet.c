@@ -75,6 +75,22 @@ static void get(struct fleet *fleet, const struct request *request)
 		assert_true(kept_has(&fleet->caches.list[request->cache]->kept, at));
 }
 
+/* A moment is of a host, or of all of them, which have the server's name. */
+static void hosts_of_segments(void **state)
+{
+	static const char *const hosts[] = { "http://x", "http://x", "kvm1", "http://x" };
+	struct fleet *fleet = *state;
+	struct segment segment;
+
+	fleet->config.url = "http://x";
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(segment_of(fleet, i, &segment, NULL), 0);
+		assert_string_equal(segment.host, hosts[i]);
+	}
+	assert_int_equal(segment_of(fleet, UINT32_MAX, &segment, NULL), 0);
+	assert_string_equal(segment.host, "http://x");
+}
+
 static void what_was_asked_for_stays(void **state)
 {
 	struct fleet *fleet = *state;
@@ -177,6 +193,7 @@ static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 UNIT(test_fleet)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(hosts_of_segments, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_asked_for_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(totals_go_on_within_a_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_screen_does_not_wait_for_an_answer_to_be_read,

@@ -317,8 +317,12 @@ static void huge_pages_of_the_host(void **state)
 		take(w);
 		field = fields_find(w->fields, "memory(huge_pages)");
 		for (size_t j = 0; j < w->sample.nr_rows; j++) {
-			if (w->sample.rows[j].key.field == field)
-				has = w->sample.rows[j].count;
+			const struct row *row = &w->sample.rows[j];
+
+			if (row->key.field != field)
+				continue;
+			has = row->count;
+			assert_true(row->key.guest == GUEST_NONE && row->key.vcpu == -1);
 		}
 		assert_int_equal(has, hosts[i].has);
 		host_provider.close(w->host);
