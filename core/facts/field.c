@@ -159,6 +159,11 @@ uint32_t fields_add(struct fields *fields, const struct field *spec)
 	return entry->id;
 }
 
+void fields_set_pid(struct fields *fields, uint32_t id, int32_t pid)
+{
+	fields->list[id]->field.pid = pid;
+}
+
 void fields_abandon(struct fields *fields, uint32_t source)
 {
 	for (uint32_t i = 0; i < fields->nr; i++) {

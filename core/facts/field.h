@@ -270,6 +270,7 @@ struct field {
 	enum field_use use;
 	/* EVENT_PART(), or enum time_part, host_part, wait_part, function_side ...; see use */
 	unsigned int part;
+	int32_t pid; /* of WAIT_PROCESS: a process of this name that runs; 0: not known */
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
@@ -326,6 +327,8 @@ void fields_free(struct fields *fields);
  * abandoned field becomes the new provider's. Returns the number.
  */
 uint32_t fields_add(struct fields *fields, const struct field *spec);
+
+void fields_set_pid(struct fields *fields, uint32_t id, int32_t pid);
 
 /* Marks the fields of a provider that failed before it counted anything. */
 void fields_abandon(struct fields *fields, uint32_t source);

@@ -149,7 +149,10 @@ static uint64_t waited_ns(const struct measure *measure, const struct subject *s
 	return ns;
 }
 
-/* With the pid where guests share the name: "waits(guest 5000 web1 vCPU 0)" is the field's name. */
+/*
+ * With the pid, of a guest where guests share the name: "waits(guest 5000 web1 vCPU 0)" is the
+ * field's name.
+ */
 static void name_culprit(const struct measure *measure, char *buf, size_t size,
 			 const struct field *field)
 {
@@ -158,7 +161,9 @@ static void name_culprit(const struct measure *measure, char *buf, size_t size,
 
 	wait_name_culprit(buf, size, field);
 	len = strlen(buf);
-	if (field->part != WAIT_OWN && field->alias && pid && is_shared(measure, field->alias))
+	if (field->part == WAIT_PROCESS && field->pid)
+		snprintf(buf + len, size - len, " (%d)", (int)field->pid);
+	else if (field->part != WAIT_OWN && field->alias && pid && is_shared(measure, field->alias))
 		snprintf(buf + len, size - len, " (%d)", (int)strtol(pid, NULL, 10));
 }
 

@@ -29,7 +29,7 @@ enum who_kind {
 	WHO_VCPU,	/* number: its thread */
 	WHO_VMM,	/* another thread of a VMM; number: the process */
 	WHO_KERNEL,	/* a thread of the kernel */
-	WHO_PROCESS,
+	WHO_PROCESS,	/* number: the first of this name */
 	WHO_IRQ,	/* as the kernel accounts them */
 	WHO_SOFTIRQ,
 	WHO_IDLE,	/* the CPU was waking up */

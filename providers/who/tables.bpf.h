@@ -97,7 +97,7 @@ static __always_inline void begin_time(struct who_time *time, const struct charg
 		copy_name(time->thread, ran);
 	if (ran && charge->kind == WHO_VCPU)
 		time->number = READ(ran, struct task_struct, pid);
-	if (ran && charge->kind == WHO_VMM)
+	if (ran && (charge->kind == WHO_VMM || charge->kind == WHO_PROCESS))
 		time->number = READ(ran, struct task_struct, tgid);
 	if (ran && charge->kind == WHO_PROCESS)
 		copy_name(time->process, READ_POINTER(ran, struct task_struct, group_leader));

@@ -7,12 +7,14 @@
  * of a vCPU add up to its waits.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/clock.h"
+#include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "host/guest_proc.h"
@@ -119,6 +121,28 @@ static size_t find_culprit(struct who *who, const struct who_member *waiter, uin
 	return at;
 }
 
+/* The process may have ended, and another one may have its pid. */
+static bool runs_still(const struct who *who, const struct who_time *time)
+{
+	char path[PATH_MAX], name[WHO_NAME + 1];
+
+	if (read_small(env_path(who->args.env, path, sizeof(path), "/proc/%llu/comm",
+				(unsigned long long)time->number), name, sizeof(name)) <= 0)
+		return false;
+	name[strcspn(name, "\n")] = '\0';
+	return strncmp(name, time->process, WHO_NAME) == 0;
+}
+
+/* Of several processes of a name the one that was found last; one that has ended has no pid. */
+static void keep_pid(struct who *who, const struct who_time *time, uint32_t field)
+{
+	const struct field *of = fields_get(who->args.fields, field);
+	bool has_run = of->alias && runs_still(who, time); /* else its name is one too many */
+
+	if (has_run || of->pid == (int32_t)time->number)
+		fields_set_pid(who->args.fields, field, has_run ? (int32_t)time->number : 0);
+}
+
 /* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
 static void take_time(void *arg, const struct who_time *time, uint64_t count, uint64_t ns,
 		      uint32_t *field)
@@ -132,6 +156,8 @@ static void take_time(void *arg, const struct who_time *time, uint64_t count, ui
 		return;
 	if (*field == FIELD_NONE)
 		*field = field_of_time(who, waiter, time);
+	if (time->kind == WHO_PROCESS)
+		keep_pid(who, time, *field);
 	at = find_culprit(who, waiter, *field); /* which may move the list */
 	culprit = &who->culprits[at];
 	culprit->count += count;

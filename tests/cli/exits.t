@@ -411,4 +411,23 @@ else
 	stop "$GUEST"
 fi
 
+# ---- a signal takes a vCPU out of the guest: one word for it in every face
+
+guest signals --cpuid 1000000 --rounds 0
+ready signals
+go signals
+# shellcheck disable=SC2016
+spawn sh -c 'while kill -STOP "$1" && kill -CONT "$1"; do sleep 0.02; done' sh "$GUEST"
+SIGNALS=$SPAWNED
+"$KVMTOP" exits --csv --event userspace -g signals 1 >"$TMP/by.exits" 2>"$TMP/err"
+"$KVMTOP" -1 -s 1 -t --view events -g signals -f kvm_userspace_exit >"$TMP/by.events" 2>"$TMP/err"
+"$KVMTOP" export --prometheus - -n 2 -s 1 --metrics user >"$TMP/by.metrics" 2>"$TMP/err"
+stop "$SIGNALS"
+stop "$GUEST" KILL
+like "$(cat "$TMP/by.exits")" '(^|,)"?INTR"?,' "a signal is INTR among exits"
+like "$(cat "$TMP/by.events")" '^kvm_userspace_exit\(INTR\) +[1-9]' "and events"
+like "$(cat "$TMP/by.metrics")" 'user_exits_total\{guest="signals",reason="INTR"\} [1-9]' \
+	"and in metrics"
+unlike "$(cat "$TMP"/by.*)" restart "and has no other word"
+
 done_testing

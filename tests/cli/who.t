@@ -367,6 +367,10 @@ if has_screen; then
 	go who-why
 	check "they come with the finding" wait_for 60 has_programs 3
 	screen_has 'who had the CPU: ' "and the evidence with them" 60
+	cp /bin/sh "$TMP/hog"
+	spawn taskset -c "$last_cpu" nice -n -15 "$TMP/hog" -c 'ulimit -t 60; while :; do :; done'
+	screen_has " hog \\($SPAWNED\\) \\(" "a process is named with its pid" 60
+	stop "$SPAWNED"
 	freeze "$why"
 	check "they go with the finding" wait_for 60 has_programs 0
 	screen_keys q

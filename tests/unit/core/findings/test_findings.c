@@ -703,7 +703,7 @@ static void remedies_are_for_the_culprit(void **state)
 	} culprits[] = {
 		{ RAN_OWN, "Keep its vCPU 1 off CPU 3: pin the guest's vCPUs to CPUs of their " },
 		{ RAN_OTHER, "Keep web1 vCPU 0 off CPU 3: pin the two to different CPUs" },
-		{ RAN_PROCESS, "Keep make off CPU 3: taskset, " },
+		{ RAN_PROCESS, "Keep make (4711) off CPU 3: taskset, " },
 		{ RAN_KERNEL, "Keep kworker off CPU 3: leave this CPU out of " },
 	};
 
@@ -711,6 +711,7 @@ static void remedies_are_for_the_culprit(void **state)
 		struct world *world = *state;
 		const char *remedy;
 
+		fields_set_pid(world->fields, RAN_PROCESS, 4711);
 		whole_second(world, 1, 0);
 		add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
 		add(world, (struct key){ 1, 0, HOST_ON }, 3);

@@ -248,10 +248,9 @@ static void blame_culprit(enum who_kind kind)
 		skip();
 	waits.charged.kind = kind;
 	waits.charged.thread = "culprit";
-	if (kind == WHO_VMM) {
-		waits.charged.number = (uint64_t)getpid();
+	waits.charged.number = (uint64_t)getpid();
+	if (kind == WHO_VMM)
 		assert_int_equal(who_bpf_add_vmm(waits.bpf, getpid()), 0);
-	}
 	assert_int_equal(pthread_create(&culprit, NULL, run_first, NULL), 0);
 	pthread_join(culprit, NULL);
 	end_waits(&waits, 1);
