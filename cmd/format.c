@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints the records of files, merged by their TSC, by rules. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/process.h"
-#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/trace.h"
 #include "trace/rules/rules.h"
 
-#define XEN_CPUS 16384 /* more than Xen can have */
 #define RECORDS_A_LOOK 65536 /* records between two looks at the clock */
 
 struct run {
 	const struct options *options;
 	struct rules *rules;
-	struct ppc_counts counts;
 	struct trace *trace;
 	size_t nr_problems;	/* how many were printed */
 	uint64_t last_tsc;	/* of the latest record that was printed */
-	uint64_t *xen_last_tsc; /* the same, by CPU */
 	struct progress progress;
 	int status;
 };
@@ -43,40 +38,19 @@ static void print_problems(struct run *run)
 	}
 }
 
-/* xentrace has a TSC for each CPU, and its script complains in a line of its output. */
-static uint64_t *last_tsc(struct run *run, const struct rules_record *record)
-{
-	uint64_t *last;
-
-	if (record->kind != TRACE_XENTRACE || record->cpu >= XEN_CPUS)
-		return &run->last_tsc;
-	last = &run->xen_last_tsc[record->cpu];
-	if (record->has_tsc && record->tsc < *last)
-		printf("TSC stepped backward cpu %u !  %" PRIu64 " %" PRIu64 "\n", record->cpu,
-		       record->tsc, *last);
-	return last;
-}
-
 static void print_record(struct run *run, const struct rules_record *record)
 {
 	struct rules_values values = { .record = record,
 				       .mhz = (uint64_t)llround(run->options->mhz) };
-	uint64_t *last = last_tsc(run, record);
+	uint64_t last = run->last_tsc;
 
-	if (record->has_tsc && *last > 0) {
-		values.reltsc_is_negative = record->tsc < *last;
-		values.reltsc = values.reltsc_is_negative ? *last - record->tsc :
-							    record->tsc - *last;
+	if (record->has_tsc && last > 0) {
+		values.reltsc_is_negative = record->tsc < last;
+		values.reltsc = values.reltsc_is_negative ? last - record->tsc : record->tsc - last;
 	}
 	if (record->has_tsc)
-		*last = record->tsc;
-	if (!ppc_is_instruction(&values)) {
-		rules_print(run->rules, &values, stdout);
-		return;
-	}
-	ppc_print(&values, stdout);
-	if (run->options->statistics)
-		ppc_counts_add(&run->counts, &values);
+		run->last_tsc = record->tsc;
+	rules_print(run->rules, &values, stdout);
 }
 
 /* Shows progress only if the output goes to a file: else both would be on the terminal. */
@@ -127,29 +101,25 @@ static int format_run(struct options *options)
 	struct error error = { "" };
 	int err = rules_read(options->words[0], &run.rules, &error);
 
-	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
 	if (err) {
 		run.status = say_failure(err, &error);
 	} else {
 		run.trace = trace_open_records(nr ? paths : standard_input, nr ? nr : 1,
 					       options->kind);
 		print_all(&run);
-		ppc_counts_print(&run.counts, stdout);
 	}
 	trace_close(run.trace);
-	ppc_counts_release(&run.counts);
-	free(run.xen_last_tsc);
 	rules_free(run.rules);
 	return run.status;
 }
 
 const struct command format_command = {
 	.name = "format",
-	.help = "print kvmtrace, xentrace or ACRN records by rules",
+	.help = "print kvmtrace or ACRN records by rules",
 	.usage = "Usage: kvmtop format [OPTION]... RULES [FILE]...\n"
-		 "Prints the records of kvmtrace, xentrace or ACRN files by the rules that\n"
-		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"
-		 "are merged by their TSC; without one, standard input is read.\n",
+		 "Prints the records of kvmtrace or ACRN files by the rules that kvmtrace_format\n"
+		 "and acrntrace_format.py take. Several files are merged by their TSC; without\n"
+		 "one, standard input is read.\n",
 	.footer = "More: man kvmtop-format\n",
 	.command = { .works = MODE_FORMAT, .offer = OFFER_FILES },
 	.understand = understand,

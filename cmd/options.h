@@ -259,7 +259,7 @@ struct options {
 	struct ring_choice choices[CHOICES_MAX];
 
 	/* Of `kvmtop format` and `kvmtop timeline`. */
-	bool statistics, trims, has_offset;
+	bool trims, has_offset;
 	int64_t offset;
 	const char *recordings[RECORDINGS_MAX], *merged[TRACES_MAX];
 	size_t nr_recordings, nr_merged;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kvmtop format prints what kvmtrace_format, xentrace_format and acrntrace_format.py print.
+# kvmtop format prints what kvmtrace_format and acrntrace_format.py print.
 . tests/lib.sh
 
 # word NUMBER...: each as 4 bytes, little endian; be_word: big.
@@ -71,78 +71,6 @@ same_files "$TMP/got" "$TMP/want" "without the mark, as the first kernels wrote 
 is "$("$KVMTOP" format -c 1000 "$TMP/rules" "$TMP/le" | head -n 2 | cut -d' ' -f1)" "4
 4" "-c makes seconds of the TSC"
 
-# ---- what PowerPC's instructions are, kvmtrace_format knows without a rule
-
-{
-	word 0x12345678 0xb0020019 9 1
-	tsc word 1 10
-	word 0x7c144aa6 0xc0001234 1                       # mfspr r0, DBCR0
-	word 0xb0020019 9 1
-	tsc word 1 4
-	word 0x7c1303a6 0xc0001238 0                       # mtspr of one that has no name
-	word 0x30020019 9 1 0x7c0007a4 0xc000123c 1        # tlbwe, word 0, and no TSC
-	word 0x30020019 9 1 0x7c0053c6 2 1                 # no such
-	word 0x30020019 9 1 0x4c000064 3 1 0x30020019 9 1 0x80000000 4 1 # rfi, lwz
-	word 0x30020019 9 1 0x7c0a0286 5 1                 # mfdcr
-} >"$TMP/ppc"
-sed -e 's/^/4294967306 (+           0)  /' -e '2s/.*)/4294967300 (+          -6)/' \
-	-e '3,$s/.*)/0 (+           0)/' -e 's/EOL$//' \
-	-e 's/)  /&PPC_INSTR vcpu = 0x00000001  pid = 0x00000009 [ instr = /' \
-	>"$TMP/want" <<'EOF'
-0x7c144aa6, pc = 0xc0001234, emul = 1, mnemonic =    mfspr - sprn 0x134    DBCR0
-0x7c1303a6, pc = 0xc0001238, emul = 0, mnemonic =    mtspr - sprn 0x013  UNKNOWN
-0x7c0007a4, pc = 0xc000123c, emul = 1, mnemonic =    tlbwe - ws ->   PAGEID
-0x7c0053c6, pc = 0x00000002, emul = 1, mnemonic =  unknown EOL
-0x4c000064, pc = 0x00000003, emul = 1, mnemonic =      rfi EOL
-0x80000000, pc = 0x00000004, emul = 1, mnemonic =      lwz EOL
-0x7c0a0286, pc = 0x00000005, emul = 1, mnemonic =    mfdcr - dcrn 0x00a
-EOF
-"$KVMTOP" format "$TMP/rules" "$TMP/ppc" >"$TMP/got"
-same_files "$TMP/got" "$TMP/want" "PPC_INSTR"
-is "$("$KVMTOP" format -c 1000 "$TMP/rules" "$TMP/ppc" | cut -d' ' -f1 | head -n 1)" 4 \
-	"-c holds there, too"
-
-"$KVMTOP" format -s "$TMP/rules" "$TMP/ppc" | tail -n +8 >"$TMP/got"
-sed 's/^|//' >"$TMP/want" <<'EOF'
-|
-|
-|      mnemonic +      count
-|---------------+-----------
-|           lwz |          1
-|         mfdcr |          1
-|         mfspr |          1
-|         mtspr |          1
-|           rfi |          1
-|         tlbwe |          1
-|       unknown |          1
-|           sum =          7
-|
-|
-|  mnemonic-spr +      count
-|---------------+-----------
-|   mfspr-DBCR0 |          1
-| mtspr-UNKNOWN |          1
-|           sum =          2
-|
-|
-|  mnemonic-dcr +      count
-|---------------+-----------
-|    mfdcr-000A |          1
-|           sum =          1
-|
-|
-|  mnemonic-tlb +      count
-|---------------+-----------
-|  tlbwe-PAGEID |          1
-|           sum =          1
-EOF
-same_files "$TMP/got" "$TMP/want" "-s counts the instructions, as kvmtrace_format -s does"
-is "$("$KVMTOP" format -s "$TMP/rules" "$TMP/ppc" "$TMP/ppc" | grep '^         mf.* 2$')" \
-	"         mfdcr |          2
-         mfspr |          2" "of all files"
-is "$("$KVMTOP" format -s "$TMP/rules" "$TMP/le")" "$("$KVMTOP" format "$TMP/rules" "$TMP/le")" \
-	"-s prints no empty table"
-
 # ---- several files
 
 set -- "$TMP/cpu0" "$TMP/cpu1"
@@ -155,22 +83,6 @@ is "$("$KVMTOP" format "$TMP/short" "$@")" "1 10 +0
 3 40 +20
 5 40 +0
 6 50 +10" "files are merged by their TSC; an event without one stays where it was"
-
-# ---- xentrace
-
-cat >"$TMP/xen" <<'EOF'
-0x0001f003 cpu_change %(cpu)d
-0x00081002  CPU%(cpu)d  %(tsc)d (+%(reltsc)8d)  VMEXIT [ %(1)d %(6)d %(7)d ]
-EOF
-word 0x1001f003 2 0xf0081002 100 0 1 2 3 4 5 6 7 0x1001f003 3 0x80081002 7 0 \
-	0x1001f003 2 0xf0081002 90 0 1 2 3 4 5 6 7 >"$TMP/xen.bin"
-is "$("$KVMTOP" format "$TMP/xen" "$TMP/xen.bin")" "cpu_change 2
-CPU2  100 (+       0)  VMEXIT [ 1 6 7 ]
-cpu_change 3
-CPU3  7 (+       0)  VMEXIT [ 0 0 0 ]
-cpu_change 2
-TSC stepped backward cpu 2 !  90 100
-CPU2  90 (+     -10)  VMEXIT [ 1 6 7 ]" "xentrace: a TSC for each CPU, and the script's complaint"
 
 # ---- ACRN: TSC, event with its numbers of words and CPU (and VM), words
 
@@ -225,7 +137,7 @@ is "$(status_of "$KVMTOP" format --input-format kvmtrace "$TMP/short" "$TMP/empt
 
 # ---- files of other kinds
 
-t_no_records="not records of kvmtrace, xentrace or ACRN"
+t_no_records="not records of kvmtrace or ACRN"
 is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/short" "$TMP/cpu1")" 1 "text"
 is "$(cat "$TMP/err")" "kvmtop: $TMP/short: is text, $t_no_records" "is named as such"
 is "$(wc -l <"$TMP/out")" 3 "the others are read nevertheless"

@@ -20,7 +20,6 @@ enum trace_kind {
 	TRACE_PERF,	/* perf record, perf kvm stat record */
 	TRACE_ACRN,	/* acrntrace: one file for each physical CPU */
 	TRACE_KVMTRACE, /* kvmtrace: one file for each CPU */
-	TRACE_XENTRACE, /* xentrace: records only, see trace_open_records() */
 	NR_TRACE_KINDS,
 };
 

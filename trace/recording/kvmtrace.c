@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kvmtrace, the tracer of Linux 2.6.25 to 2.6.30: a file for each CPU, in its host's byte order.
- * And Xen's xentrace, of which kvmtrace is a copy: one file for all CPUs, only for `kvmtop format`.
  *
  * Source: include/linux/kvm.h and virt/kvm/kvm_trace.c of these kernels. A record is 12 bytes (the
  * event's number in 28 bits, the number of extra words in 3 bits, 1 bit if there is a TSC; pid;
  * vCPU), then the TSC (8 bytes), if any, then up to seven words of 4 bytes. Since 2.6.27 the file
  * begins with 0x12345678, which shows its byte order. Kernels differ in the words of an event
- * (64-bit values became two words), so only the record's own number of words is used. xentrace's
- * records have no pid and vCPU; a CPU_CHANGE record names the CPU of the records after it.
+ * (64-bit values became two words), so only the record's own number of words is used.
  */
 #include <stdlib.h>
 
@@ -17,13 +15,11 @@
 
 #define MAGIC UINT32_C(0x12345678)
 #define HEADER_SIZE 12
-#define XEN_HEADER_SIZE 4
 #define TSC_SIZE 8
 #define ID_MASK 0xfffffff
 #define HAS_TSC (UINT32_C(1) << 31)
 #define ENTRYEXIT 0x10000
 #define HANDLER 0x20000
-#define CPU_CHANGE 0x1f003
 
 #define SVM_FIRST 0x60	/* an interrupt */
 #define SVM_LAST 0xfffe
@@ -76,20 +72,15 @@ struct kvmtrace {
 	struct window window;
 	const struct trace_type *types[NR_KNOWN + 1]; /* the last: of unknown events */
 	struct trace_field fields[NR_KNOWN][WORDS_MAX];
-	bool swap, is_xen;
+	bool swap;
 	/* The latest unknown events in a row: their begin and end in the file, and their number. */
 	uint64_t odd_begin, odd_end;
 	unsigned int nr_odd;
 };
 
-static size_t header_size(bool is_xen)
+static size_t record_size(uint32_t word)
 {
-	return is_xen ? XEN_HEADER_SIZE : HEADER_SIZE;
-}
-
-static size_t record_size(uint32_t word, bool is_xen)
-{
-	return header_size(is_xen) + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
+	return HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
 }
 
 /* In known; NR_KNOWN: it is an unknown event. */
@@ -109,7 +100,7 @@ static bool are_records(const struct head *head, bool swap)
 		uint32_t word = bytes_u32(head->bytes + at, swap);
 
 		nr_known += index_of(word & ID_MASK) < NR_KNOWN;
-		at += record_size(word, false);
+		at += record_size(word);
 		nr++;
 	}
 	return nr > 0 && 2 * nr_known >= nr;
@@ -125,11 +116,6 @@ static bool has_mark(const struct head *head)
 static bool is_kind(const struct head *head)
 {
 	return has_mark(head) || are_records(head, false) || are_records(head, true);
-}
-
-static bool is_xentrace(const struct head *head)
-{
-	return head->len >= 4 && (bytes_u32(head->bytes, false) & ID_MASK) == CPU_CHANGE;
 }
 
 /* Finds the byte order, and skips the mark at the beginning, if any. */
@@ -173,8 +159,8 @@ static bool next(struct trace_source *source)
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
 	struct trace_event *event = &source->event;
-	bool swap = kvmtrace->swap, is_xen = kvmtrace->is_xen;
-	size_t size = header_size(is_xen), type;
+	bool swap = kvmtrace->swap;
+	size_t size = HEADER_SIZE, type;
 	uint64_t before = event->time;
 	const uint8_t *at;
 	uint32_t word;
@@ -182,7 +168,7 @@ static bool next(struct trace_source *source)
 	if (!window_want(window, size))
 		return window_end(window, size);
 	word = bytes_u32(window->at, swap);
-	size = record_size(word, is_xen);
+	size = record_size(word);
 	if (!window_want(window, size))
 		return window_end(window, size);
 	at = window->at;
@@ -193,19 +179,15 @@ static bool next(struct trace_source *source)
 	event->has_time = word & HAS_TSC;
 	type = index_of((uint32_t)event->id);
 	event->type = kvmtrace->types[type];
-	if (!is_xen) {
-		event->pid = (int32_t)bytes_u32(at + 4, swap);
-		event->vcpu = (int32_t)bytes_u32(at + 8, swap);
-		event->thread_key = (uint64_t)event->pid << 32 | (uint32_t)event->vcpu;
-	}
-	at += header_size(is_xen);
+	event->pid = (int32_t)bytes_u32(at + 4, swap);
+	event->vcpu = (int32_t)bytes_u32(at + 8, swap);
+	event->thread_key = (uint64_t)event->pid << 32 | (uint32_t)event->vcpu;
+	at += HEADER_SIZE;
 	if (word & HAS_TSC) {
 		event->time = bytes_u64(at, swap);
 		at += TSC_SIZE;
 	}
 	event->data = at;
-	if (is_xen && event->id == CPU_CHANGE)
-		event->cpu = event->words ? (int32_t)bytes_u32(at, swap) : 0;
 	return type < NR_KNOWN || take_odd(kvmtrace, size, before);
 }
 
@@ -262,7 +244,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 		uint32_t word = bytes_u32(at, kvmtrace->swap), reason;
 		const uint8_t *words = at + HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0);
 
-		size = record_size(word, false);
+		size = record_size(word);
 		if (size > left)
 			break;
 		if ((word & ID_MASK) != ENTRYEXIT + 2 || words == at + size)
@@ -299,10 +281,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	(void)error;
 	window_init(&kvmtrace->window, file, head, WINDOW_PIECE);
 	kvmtrace->source.window = &kvmtrace->window;
-	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;
-	kvmtrace->swap = !kvmtrace->is_xen && find_swap(&kvmtrace->window, head);
-	if (kvmtrace->is_xen)
-		kvmtrace->source.event.cpu = 0;
+	kvmtrace->swap = find_swap(&kvmtrace->window, head);
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	/* is_svm() reads ahead; records from a pipe must not wait for that. */
@@ -320,14 +299,5 @@ const struct trace_reader kvmtrace_reader = {
 	.has_events = true,
 	.has_records = true,
 	.is_kind = is_kind,
-	.open = open_kvmtrace,
-};
-
-const struct trace_reader xentrace_reader = {
-	.kind = TRACE_XENTRACE,
-	.name = "xentrace",
-	.reads_pipes = true,
-	.has_records = true,
-	.is_kind = is_xentrace,
 	.open = open_kvmtrace,
 };

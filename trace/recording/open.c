@@ -20,7 +20,7 @@
 
 /* In this order a file's head is looked at: only the first two kinds always have a mark. */
 static const struct trace_reader *const readers[] = {
-	&trace_dat_reader, &perf_data_reader, &xentrace_reader, &kvmtrace_reader, &acrn_reader,
+	&trace_dat_reader, &perf_data_reader, &kvmtrace_reader, &acrn_reader,
 };
 
 static bool reads(const struct trace_reader *reader, bool has_records)
@@ -65,7 +65,7 @@ int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_
 
 /*
  * Control characters but white space are in no text. Each record has zero bytes: the high bytes of
- * kvmtrace's vCPU, of xentrace's CPU or TSC, of ACRN's event number.
+ * kvmtrace's vCPU, of ACRN's event number.
  */
 static bool is_text(const struct head *head)
 {
@@ -223,9 +223,7 @@ static int no_reader(const struct opened *opened, bool has_records, struct error
 		return error_set(error, -EINVAL, "%s: is %s", path, what);
 	if (has_records)
 		return error_set(error, -EINVAL,
-				 "%s: is text, not records of kvmtrace, xentrace or "
-				 "ACRN",
-				 path);
+				 "%s: is text, not records of kvmtrace or ACRN", path);
 	if (is_text(&opened->head))
 		return error_set(error, -EINVAL,
 				 "%s: is text, as trace-cmd report, perf script and "
@@ -245,8 +243,8 @@ static int check_reader(const struct trace *trace, const struct opened *opened,
 		return error_set(error, -EISDIR, "%s: is a folder: name the %s in it", opened->path,
 				 reader->name);
 	if (!reads(reader, trace->has_records))
-		return error_set(error, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or "
-				 "ACRN: kvmtop report reads it", opened->path, reader->name);
+		return error_set(error, -EINVAL, "%s: is %s, not records of kvmtrace or ACRN: "
+				 "kvmtop report reads it", opened->path, reader->name);
 	if (first && first->reader != reader && !trace->has_records)
 		return error_set(error, -EINVAL, "%s is %s, but %s is %s: read them separately",
 				 first->info.path, first->reader->name, opened->path, reader->name);

@@ -62,7 +62,7 @@ bool repeats_has(struct repeats *repeats, unsigned int buffer, const struct trac
 struct trace_source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
-	struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
+	struct window *window; /* acrn, kvmtrace: what it reads; else NULL */
 	uint32_t order; /* of two events of the same time, the one with the lower order is first */
 	/* Sets event to the next one. False: at the end, or where the file is damaged. */
 	bool (*next)(struct trace_source *source);
@@ -106,8 +106,7 @@ struct trace_reader {
 };
 
 /* The readers, for the list in open.c. */
-extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
-	xentrace_reader;
+extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader;
 
 /* Whether the bytes look like records of ACRN's, though no event is known. */
 bool acrn_looks_like(const struct head *head);

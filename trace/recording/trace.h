@@ -70,7 +70,7 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const 
 bool trace_is_recording(const char *path);
 
 /*
- * The same for files of kvmtrace, xentrace and ACRN, also of several kinds, each record as it is in
+ * The same for files of kvmtrace and ACRN, also of several kinds, each record as it is in
  * the file: also where no event of its number is known. A file that cannot be opened is a problem;
  * the others are read. An empty file among others has no records.
  */

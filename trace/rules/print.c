@@ -64,12 +64,8 @@ void rules_record_set(struct rules_record *record, const struct trace *trace,
 	}
 	for (unsigned int i = 0; i < event->words; i++)
 		record->words[i] = trace_word(trace, event, i);
-	if (record->kind == TRACE_XENTRACE) {
-		record->cpu = (uint32_t)event->cpu;
-	} else {
-		record->pid = (uint32_t)event->pid;
-		record->vcpu = (uint32_t)event->vcpu;
-	}
+	record->pid = (uint32_t)event->pid;
+	record->vcpu = (uint32_t)event->vcpu;
 }
 
 /* ---- values ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rules - rules to print records, in the language of kvmtrace_format, xentrace_format and
- * acrntrace_format.py.
+ * rules - rules to print records, in the language of kvmtrace_format and acrntrace_format.py.
  *
  *	# a comment
  *	0x00010001  %(tsc)d (+%(reltsc)12d)  VMENTRY  vcpu = 0x%(vcpu)08x  pid = 0x%(pid)08x
@@ -12,7 +11,7 @@
  * in ACRN's files. The fields are tsc (or ts), reltsc (relts), event, pid, vcpu, cpu, vm, and the
  * words 1 to 16.
  *
- * The rules that came with the three programs print what they printed. A number that is no
+ * The rules that came with the two programs print what they printed. A number that is no
  * character of ASCII is printed as "?", and a TSC in seconds as an integer is cut.
  */
 #ifndef KVMTOP_TRACE_RULES_RULES_H
@@ -105,35 +104,5 @@ struct print_rule {
 struct rules {
 	struct print_rule *by_event;
 };
-
-/*
- * ---- ppc.c: an emulated PowerPC instruction, the one event that kvmtrace_format prints without a
- * rule, with its mnemonic, and the only one in its statistics (-s)
- */
-
-/* Whether the record is a PPC_INSTR event of kvmtrace. */
-bool ppc_is_instruction(const struct rules_values *values);
-
-/* Prints the event's line. The caller checks out for errors. */
-void ppc_print(const struct rules_values *values, FILE *out);
-
-enum ppc_table {
-	PPC_MNEMONIC,
-	PPC_SPR, /* mnemonic and special-purpose register */
-	PPC_DCR, /* mnemonic and device control register */
-	PPC_TLB, /* mnemonic and word of the TLB's entry */
-	NR_PPC_TABLES,
-};
-
-/* How often which instruction was emulated. Zero-initialised is empty. */
-struct ppc_counts {
-	struct ppc_count *tables[NR_PPC_TABLES];
-};
-
-void ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values);
-
-/* As kvmtrace_format -s: the tables that are not empty, the most frequent first, then by name. */
-void ppc_counts_print(struct ppc_counts *counts, FILE *out);
-void ppc_counts_release(struct ppc_counts *counts);
 
 #endif

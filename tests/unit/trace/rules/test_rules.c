@@ -115,12 +115,6 @@ static void acrn_has_vms_and_cpus(void **state)
 	prints(TRACE_ACRN, 0, "%(cpu)d %(vm)d %(vcpu)d", "7 3 2");
 }
 
-static void xentrace_has_seven_words_and_cpus(void **state)
-{
-	(void)state;
-	prints(TRACE_XENTRACE, 0, "CPU%(cpu)d %(6)d %(7)d", "CPU7 6 7");
-}
-
 static void bytes_of_text_have_signs(void **state)
 {
 	struct rules_record text = { .event = 0xff, .is_signed = true };
@@ -219,7 +213,6 @@ UNIT(test_rules)
 		cmocka_unit_test(numbers_are_laid_out_as_by_python),
 		cmocka_unit_test(a_frequency_makes_seconds_of_the_tsc),
 		cmocka_unit_test(acrn_has_vms_and_cpus),
-		cmocka_unit_test(xentrace_has_seven_words_and_cpus),
 		cmocka_unit_test(bytes_of_text_have_signs),
 		cmocka_unit_test(the_later_rule_holds_and_0_is_for_the_rest),
 		cmocka_unit_test(what_is_no_character_is_a_question_mark),
