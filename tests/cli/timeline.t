@@ -77,7 +77,8 @@ unlike "$(cat "$OUT")" '"ph":"M","(name|pid)"' "a name of a process or a track h
 like "$(cat "$OUT")" '"ph":"C","name":"kvm:kvm_exit","cat":"perf","pid":3,.*"args":\{"value":7\}' \
 	"-p: counters"
 is "$(status_of timeout 20 "$KVMTOP" timeline -p /dev/zero -o "$OUT")" 1 "a line without an end"
-is "$(cat "$TMP/err")" "kvmtop: /dev/zero:1: not a line of perf stat -I -x" "is refused"
+is "$(cat "$TMP/err")" \
+	"kvmtop: /dev/zero:1: not a line of perf stat -I -j, or -x with one of #,;|" "is refused"
 
 is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/none" "$GUEST/dump.json")" 1 "one is missing"
 is "$(grep -c '"name":"main"' "$OUT")" 1 "the others are drawn"

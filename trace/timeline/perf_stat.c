@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cuts lines of perf stat into fields. Only an event's name may contain the separator. */
+/* Reads lines of perf stat: JSON, or fields between separators. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,17 +20,16 @@
 struct perf_line_fields {
 	char *at[FIELDS_MAX];
 	size_t nr;
-	char separator;
 };
 
 /* ---- numbers ---- */
 
-/* Digits with at most one point, which is a comma in some locales, and nothing else. */
+/* Digits with at most one point, and nothing else. */
 static bool is_decimal(const char *text)
 {
 	size_t whole = strspn(text, "0123456789"), rest = 0;
 
-	if (text[whole] == '.' || text[whole] == ',')
+	if (text[whole] == '.')
 		rest = 1 + strspn(text + whole + 1, "0123456789");
 	return whole > 0 && !text[whole + rest];
 }
@@ -57,7 +56,7 @@ static bool set_value(struct perf_line *line, const char *text)
 	size_t whole;
 
 	text += strspn(text, "0");
-	whole = strcspn(text, ".,");
+	whole = strcspn(text, ".");
 	return snprintf(line->value, sizeof(line->value), "%s%.*s%s%s%s", whole ? "" : "0",
 			(int)whole, text, text[whole] ? "." : "",
 			text[whole] ? text + whole + 1 : "",
@@ -66,12 +65,12 @@ static bool set_value(struct perf_line *line, const char *text)
 
 /* ---- fields ---- */
 
-static void cut(char *text, struct perf_line_fields *fields)
+static void cut(char *text, char separator, struct perf_line_fields *fields)
 {
-	const char separator[] = { fields->separator, '\0' };
+	const char separators[] = { separator, '\0' };
 
 	while (text && fields->nr < FIELDS_MAX)
-		fields->at[fields->nr++] = strsep(&text, separator);
+		fields->at[fields->nr++] = strsep(&text, separators);
 }
 
 static const char *field_at(const struct perf_line_fields *fields, size_t i)
@@ -92,17 +91,6 @@ static size_t find_value(const struct perf_line_fields *fields)
 	return 1;
 }
 
-/* Fields after the event: the counted time and a percentage, or the spread with perf stat -r. */
-static bool is_end_of_event(const struct perf_line_fields *fields, size_t i)
-{
-	const char *text = field_at(fields, i);
-	size_t len = strlen(text);
-
-	if (len > 1 && text[len - 1] == '%')
-		return true;
-	return is_integer(text) && is_decimal(field_at(fields, i + 1));
-}
-
 static void add_name(struct perf_line *line, const char *text, const char *between)
 {
 	name_add(line->name, sizeof(line->name), "%s%s", line->name[0] ? between : "", text);
@@ -117,35 +105,28 @@ static void add_unit(struct perf_line *line, const char *unit)
 	add_name(line, ")", "");
 }
 
-/* The event, joined again at separators in it, the CPU or thread, and the unit. */
+/* The event, the CPU or thread, and the unit. */
 static bool set_name(struct perf_line *line, const struct perf_line_fields *fields, size_t value)
 {
-	const char *unit = field_at(fields, value + 1);
-	const char separator[] = { fields->separator, '\0' };
-	size_t first = value + 2, end = first + 1;
+	const char *event = field_at(fields, value + 2);
 
-	if (first >= fields->nr || !*fields->at[first])
+	if (!*event)
 		return false;
-	while (end < fields->nr && !is_end_of_event(fields, end))
-		end++;
-	if (end == fields->nr)
-		end = first + 1; /* an old perf prints no fields after the event */
-	for (size_t i = first; i < end; i++)
-		add_name(line, fields->at[i], separator);
+	add_name(line, event, "");
 	if (value > 0)
 		add_name(line, fields->at[0], " ");
-	add_unit(line, unit);
+	add_unit(line, field_at(fields, value + 1));
 	return true;
 }
 
 /* text: after the separator that follows the time. */
 static int parse_fields(char *text, char separator, struct perf_line *line)
 {
-	struct perf_line_fields fields = { .separator = separator };
+	struct perf_line_fields fields = { .nr = 0 };
 	const char *number, *first;
 	size_t value;
 
-	cut(text, &fields);
+	cut(text, separator, &fields);
 	value = find_value(&fields);
 	number = field_at(&fields, value);
 	first = field_at(&fields, 0);
@@ -222,7 +203,7 @@ static int parse_text(char *text, char *separator, struct perf_line *line)
 	if (!end)
 		return is_summary(text, *separator) ? 0 : -EINVAL;
 	text += end - text;
-	if (!*separator && (ispunct((unsigned char)*text) || *text == '\t'))
+	if (!*separator && *text && strchr(PERF_SEPARATORS, *text))
 		*separator = *text;
 	if (!*separator || *text != *separator)
 		return -EINVAL;
@@ -397,7 +378,8 @@ static int read_lines(struct perf *perf, FILE *in, const char *path, struct erro
 			add_line(perf, &line);
 		else if (got < 0)
 			err = error_set(error, got,
-					"%s:%zu: not a line of perf stat -I -x", path, nr);
+					"%s:%zu: not a line of perf stat -I -j, or -x with one of "
+					PERF_SEPARATORS, path, nr);
 	}
 	if (!err && !nr_values)
 		err = error_set(error, -ENODATA,

@@ -310,7 +310,7 @@ typedef int (*uftrace_event_fn)(void *arg, struct json_object *event);
 int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error);
 
 /*
- * ---- perf_stat.c: the output of `perf stat -I MS -x SEP` (or -j), as counters.
+ * ---- perf_stat.c: the output of `perf stat -I MS -j`, or -x and a separator, as counters.
  *
  * A line's time is the end of an interval, so the value is drawn from the beginning of the
  * interval. perf has already scaled the values of multiplexed counters. Where an event was not
@@ -323,9 +323,11 @@ struct perf_line {
 	char value[32]; /* digits, may have a point; "": not counted in this interval */
 };
 
+#define PERF_SEPARATORS "#,;|"
+
 /*
- * Parses a line, and changes it. separator: the character that -x gave perf, the same in all lines
- * of a file; 0: not known yet, the first line with a time sets it. Returns 1; 0 if the line is not
+ * Parses a line, and changes it. separator: one of PERF_SEPARATORS, the same in all lines of a
+ * file; 0: not known yet, the first line with a time sets it. Returns 1; 0 if the line is not
  * of an event's interval (a comment, an event that is not supported, the summary); or -EINVAL if it
  * is not a line of perf stat.
  */

@@ -1063,7 +1063,7 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("0.5,<not counted>,,cycles,0,100.00,,", 1, 500000000, "cycles", "");
 	parses("0.5#CPU0#<not counted>#msec#task-clock#0#100.00##", 1, 500000000,
 	       "task-clock CPU0 (msec)", "");
-	parses("0.5,12,,cpu/event=0x3c,umask=1/,100,50.00,,", 1, 500000000,
+	parses("0.5#12##cpu/event=0x3c,umask=1/#100#50.00##", 1, 500000000,
 	       "cpu/event=0x3c,umask=1/", "12");
 	parses("0.5,CPU0,12,,cycles,100,50.00,,", 1, 500000000, "cycles CPU0", "12");
 	parses("0.5,S0-D0-C1,2,12,,cycles,100,50.00,,", 1, 500000000, "cycles S0-D0-C1", "12");
@@ -1071,16 +1071,9 @@ static void lines_of_perf_stat_are_read(void **state)
 	       "kvm:kvm_exit CPU 0/KVM-9359", "12");
 	parses("0.5,000.5,msec,task-clock,1.25%,100,50.00,,", 1, 500000000, "task-clock (msec)",
 	       "0.5");
-	parses("0.5,12,,cycles,/machine.slice,100,50.00,,", 1, 500000000,
-	       "cycles,/machine.slice", "12");
 	parses("0.5,12,,cycles", 1, 500000000, "cycles", "12");
-	/* perf writes times with a point, and numbers as the locale has them. */
-	parses("0.5;203,01;msec;task-clock;203009774;100,00;2;CPUs utilized", 1, 500000000,
-	       "task-clock (msec)", "203.01");
-	parses("0.5;0,00;msec;task-clock:u;0;100,00;;", 1, 500000000, "task-clock:u (msec)",
-	       "0.00");
-	parses("0.5;12;;cpu/event=0x3c;umask=1/;100;50,00;;", 1, 500000000,
-	       "cpu/event=0x3c;umask=1/", "12");
+	/* A number as another locale has it. */
+	parses("0.5;203,01;msec;task-clock;203009774;100,00;2;CPUs utilized", -EINVAL, 0, "", "");
 	parses("0.5;1,2,3;;cycles;100;50,00;;", -EINVAL, 0, "", "");
 	parses("0.5,,,,,,1.2,insn per cycle", 0, 0, "", "");
 	parses("# started on Sat Nov 21 00:50:21 2026\n", 0, 0, "", "");
@@ -1103,10 +1096,11 @@ static void separators_are_one_character(void **state)
 	(void)state;
 	parses("0.1|258||context-switches|201485843|100.00|1.281|K/sec", 1, 100000000,
 	       "context-switches", "258");
-	parses("0.1\t12\t\tcycles\t100\t50.00\t\t", 1, 100000000, "cycles", "12");
+	parses("0.1\t12\t\tcycles\t100\t50.00\t\t", -EINVAL, 0, "", "");
+	parses("0.1:7::kvm_exit:1:100.00::", -EINVAL, 0, "", "");
 	parses("0.1,(sd-pam)-17,12,,cycles,100,50.00,,", 1, 100000000, "cycles (sd-pam)-17", "12");
-	parses_behind(':', "0.1:7::kvm_exit:1:100.00::", 1, 100000000, "kvm_exit", "7");
-	parses_behind(',', "0.1:7::kvm_exit:1:100.00::", -EINVAL, 0, "", "");
+	parses_behind(';', "0.1;7;;kvm:kvm_exit;1;100.00;;", 1, 100000000, "kvm:kvm_exit", "7");
+	parses_behind(',', "0.1;7;;kvm_exit;1;100.00;;", -EINVAL, 0, "", "");
 	parses("0.1 12  cycles 100 50.00", -EINVAL, 0, "", "");
 	parses("0.1::201.48::msec::cpu-clock::201484613::100.00", -EINVAL, 0, "", "");
 	parses("0.1::CPU0::12::::cycles::100::50.00::::", -EINVAL, 0, "", "");
