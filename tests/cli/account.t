@@ -28,7 +28,7 @@ of() {
 
 # links PID: how many links of iterators it has open.
 links() {
-	find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep -c bpf_link
+	cat "/proc/$1"/fdinfo/* 2>/dev/null | grep -c 'link_type:.*iter'
 }
 
 # One of all processes stays.

@@ -768,7 +768,7 @@ fi
 look fds -l -s 1 -f 'kvm_pio$' --engine perf
 pid=$SPAWNED
 counting "$pid"
-is "$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)" $((2 * NR_CPUS)) \
+is "$(on_events "$pid")" $((2 * NR_CPUS)) \
 	"one event: a descriptor for it and one for its group, on each CPU"
 stop "$pid"
 
