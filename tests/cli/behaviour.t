@@ -216,7 +216,7 @@ screen_has 'web1 \(pid 112\)$' "g takes a part of a name that one guest has"
 type_in g '^Guest' 1
 screen_has '^2 guests match: b lists all of them' "but not one of several"
 screen_keys Escape
-type_in p '^Guest' 99999
+type_in g '^Guest' 99999
 screen_has '^no guest has a process or thread 99999' "a pid that no process has"
 screen_keys Escape
 screen_keys q
