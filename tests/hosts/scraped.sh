@@ -77,7 +77,7 @@ same() {
 	[ -s "$TMP/screens" ] && cmp -s "$TMP/screens" "$TMP/scraped"
 }
 hosts=$*
-wait_for 120 same 'sum by (host, guest) (kvmtop_exits_total)' total
+wait_for 120 same 'sum by (host, guest) (kvmtop_exits_total{guest!="(ended)"})' total
 is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" \
 	"the exits of each guest are those of its host's screen"
 like "$(cat "$TMP/scraped")" '^b two [0-9]+$' "with the guest that only one host has"
