@@ -5,7 +5,9 @@
 # tests/cli/fleet.t has a real one.
 # shellcheck disable=SC2059 # texts are formats
 . tests/lib.sh
-export no_proxy='*'
+# The server answers in its own time.
+SCRIPT_CLOCK=real
+export no_proxy='*' SCRIPT_CLOCK
 
 # said OPTION...: the exit status and what is said.
 said() {
@@ -84,13 +86,13 @@ serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"vector",
 like "$(said --from "$url" -1)" "^1 kvmtop: $url has no kvmtop_build_info" "one without kvmtop"
 stop "$SPAWNED"
 serve ''
+silent=$url silent_server=$server
+spawn "$KVMTOP" --from "$silent" -1 2>"$TMP/silent"
+patient=$SPAWNED
 spawn "$KVMTOP" --from "$url" -1 2>"$TMP/err"
 wait_for 1 false
 stop "$SPAWNED" INT
 like "$(cat "$TMP/err")" '^$' "one that never answers can be left"
-is "$(said --from "$url" -1)" "1 kvmtop: $url has not answered within 30 s" \
-	"and is an error after some time"
-stop "$SPAWNED"
 
 # ---- what is shown of answers: the same to each query, which takes from it what it asks for
 
@@ -153,19 +155,16 @@ stop "$SPAWNED"
 answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 2 2
 	series '"guest":"web1","rule":"halt_poll"' 3 3
 	series '"rule":"lost"' 1 1)"
-if has_screen; then
-	screen_start 120 30 "$KVMTOP $from"
-	screen_has '^ *kvm1 ' "the host is there"
-	screen_keys w
-	screen_has '^ *KVM.s halt polling .* kvm1 ' "w: findings of all hosts"
-	screen_keys Enter
-	screen_has '^ *KVM.s halt polling .* web1 ' "Enter leads to the host's own"
-	screen_keys BSpace
-	screen_has '^ *KVM.s halt polling .* kvm1 ' "and Backspace back"
-	screen_keys q
-else
-	skip "findings on the screen" "$T_no_screen"
-fi
+# shellcheck disable=SC2086
+script_start 120 30 $from
+screen_has '^ *kvm1 ' "the host is there"
+screen_keys w
+screen_has '^ *KVM.s halt polling .* kvm1 ' "w: findings of all hosts"
+screen_keys Enter
+screen_has '^ *KVM.s halt polling .* web1 ' "Enter leads to the host's own"
+screen_keys BSpace
+screen_has '^ *KVM.s halt polling .* kvm1 ' "and Backspace back"
+screen_keys q
 stop "$SPAWNED"
 
 # elsewhere VIEW PATTERN: on a host it has no rows, and says where there are some.
@@ -183,29 +182,26 @@ elsewhere long '^kvmtop: A Prometheus has no single exits: kvmtop on the host li
 # shellcheck disable=SC2086
 is "$("$KVMTOP" $from --host kvm1 -1 --view events -g web1 -f x 2>&1 >/dev/null | wc -l)" 1 \
 	"and nothing else"
-if has_screen; then
-	screen_start 120 30 "$KVMTOP $from"
-	screen_has '^ *kvm1 ' "all hosts"
-	for host in "of all hosts" "of a host"; do
-		screen_keys 1
-		screen_has '^ A Prometheus is not asked for events: kvmtop' "1 $host says the truth"
-		screen_keys 5
-		screen_has '^ A Prometheus does not have what exits are about' "5, too"
-		screen_keys 6
-		screen_has '^ A Prometheus is not asked for the host.s CPUs' "and 6"
-		unlike "$(screen_shot)" '/proc/stat' "and not what this machine lacks"
-		screen_keys l
-		screen_has '^ A Prometheus has no single exits: kvmtop on the host' "and l"
-		[ "$host" = "of all hosts" ] || continue
-		screen_keys 3
-		screen_has 'known of one host at a time' "but 3 is of one host"
-		screen_keys 2 Enter
-		screen_has '^ *web1 ' "Enter leads to it"
-	done
-	screen_keys q
-else
-	skip "what the screen says of other views" "$T_no_screen"
-fi
+# shellcheck disable=SC2086
+script_start 120 30 $from
+screen_has '^ *kvm1 ' "all hosts"
+for host in "of all hosts" "of a host"; do
+	screen_keys 1
+	screen_has '^ A Prometheus is not asked for events: kvmtop' "1 $host says the truth"
+	screen_keys 5
+	screen_has '^ A Prometheus does not have what exits are about' "5, too"
+	screen_keys 6
+	screen_has '^ A Prometheus is not asked for the host.s CPUs' "and 6"
+	unlike "$(screen_shot)" '/proc/stat' "and not what this machine lacks"
+	screen_keys l
+	screen_has '^ A Prometheus has no single exits: kvmtop on the host' "and l"
+	[ "$host" = "of all hosts" ] || continue
+	screen_keys 3
+	screen_has 'known of one host at a time' "but 3 is of one host"
+	screen_keys 2 Enter
+	screen_has '^ *web1 ' "Enter leads to it"
+done
+screen_keys q
 stop "$SPAWNED"
 
 # Poll% and Block% where hosts know them.
@@ -269,23 +265,20 @@ is "$("$KVMTOP" $from --view exits -l --json --from @100 --to @340 |
 	grep -c '"delta":10,')" 240 "and each sample of it is listed"
 like "$(said --from "$url" --host kvm1 -1 --to @340)" \
 	'^2 kvmtop: --to needs --from: a Prometheus does not say when' "a span needs a begin"
-if has_screen; then
-	screen_start 100 24 "$KVMTOP $from --at @130 --view exits"
-	screen_has '^ *cpuid ' "a moment of the screen"
-	screen_keys d
-	screen_has 'Marked: d at another moment' "which is marked"
-	screen_keys j
-	screen_type '+150s'
-	screen_keys Enter
-	screen_has 'paused at 1970-01-01 00:04:40' "another, far from it"
-	screen_keys d
-	screen_has '^ 1: 1970-01-01 00:02:10.000  2: 1970-01-01 00:04:40.000' \
-		"and both side by side"
-	screen_has '^ cpuid .*10.* 10' "each as a whole"
-	screen_keys q
-else
-	skip "two moments side by side" "$T_no_screen"
-fi
+# shellcheck disable=SC2086
+script_start 100 24 $from --at @130 --view exits
+screen_has '^ *cpuid ' "a moment of the screen"
+screen_keys d
+screen_has 'Marked: d at another moment' "which is marked"
+screen_keys j
+screen_type '+150s'
+screen_keys Enter
+screen_has 'paused at 1970-01-01 00:04:40' "another, far from it"
+screen_keys d
+screen_has '^ 1: 1970-01-01 00:02:10.000  2: 1970-01-01 00:04:40.000' \
+	"and both side by side"
+screen_has '^ cpuid .*10.* 10' "each as a whole"
+screen_keys q
 stop "$SPAWNED"
 
 # ---- answers that are small on their way and large here
@@ -356,4 +349,10 @@ if has_screen; then
 else
 	skip "what a terminal shows" "$T_no_screen"
 fi
+
+# This one has waited since the silent server was there.
+wait "$patient"
+is "$? $(cat "$TMP/silent")" "1 kvmtop: $silent has not answered within 30 s" \
+	"and is an error after some time"
+stop "$silent_server"
 done_testing
