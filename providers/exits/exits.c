@@ -168,6 +168,7 @@ static int begin(struct exits_state *exits, struct error *error)
 	err = exits_bpf_attach(exits->bpf, error);
 	if (err)
 		return err;
+	exits_asleep_find(exits->bpf, exits->args.guests);
 	for (int part = 0; exits->bpf->sees_away && part < TIME_PARTS; part++) {
 		if (EXIT_FIELDS_AWAY >> part & 1)
 			exits_names_add_part(exits->names, (enum time_part)part);

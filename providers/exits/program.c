@@ -369,6 +369,40 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	}
 }
 
+bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sleeper,
+			   uint32_t *ret_number)
+{
+	int free_threads = bpf_map__fd(bpf->program->maps.free_threads);
+	int by_tid = bpf_map__fd(bpf->program->maps.by_tid);
+	struct exits_thread *thread;
+	uint32_t number, kept;
+
+	if (bpf_map_lookup_and_delete_elem(free_threads, NULL, &number) < 0)
+		return false;
+	thread = exits_records_at(&bpf->records, number);
+	thread->tgid = sleeper->tgid;
+	thread->vcpu = sleeper->vcpu;
+	thread->number = number;
+	thread->pid_tgid = (uint64_t)sleeper->tgid << 32 | sleeper->tid;
+	thread->first_ns = sleeper->since_ns;
+	thread->away = EXITS_IDLES;
+	thread->delay_before = sleeper->waited_ns;
+	thread->away_since = sleeper->since_ns;
+	thread->tid = sleeper->tid;
+	kept = number + 1;
+	*ret_number = number;
+	if (bpf_map_update_elem(by_tid, &sleeper->tid, &kept, BPF_NOEXIST) == 0)
+		return true;
+	memset(thread, 0, sizeof(*thread));
+	add_free(bpf->program->maps.free_threads, number);
+	return false;
+}
+
+void exits_bpf_wake(struct exits_bpf *bpf, uint32_t number)
+{
+	exits_records_at(&bpf->records, number)->away_since = 0;
+}
+
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	return (struct exits_bpf_lost){

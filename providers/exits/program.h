@@ -86,6 +86,20 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf);
 /* Other CPUs write it all the time. i < max_threads. */
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
 
+/* The thread of a vCPU that is asleep and idle, and has made no exit yet. */
+struct exits_sleeper {
+	uint32_t tgid, tid, vcpu;
+	uint64_t since_ns; /* from when on its sleep counts */
+	uint64_t waited_ns; /* for CPUs, by the scheduler */
+};
+
+/* Makes its record. False: it has one now, or there is no room. */
+bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *thread,
+			   uint32_t *ret_number);
+
+/* It had woken up before it had the record. */
+void exits_bpf_wake(struct exits_bpf *bpf, uint32_t number);
+
 struct exits_bpf_lost {
 	uint64_t exits;	    /* by threads without a record */
 	uint64_t arguments; /* the map had no room */
@@ -118,6 +132,10 @@ bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_
  * exits_bpf_arguments(). A thread that has too many arguments gets a new epoch.
  */
 void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr);
+
+/* ---- asleep.c: makes records of the vCPUs that are asleep. After the programs are attached. */
+struct guests;
+void exits_asleep_find(struct exits_bpf *bpf, const struct guests *guests);
 
 /*
  * ---- load.c: chooses, loads and attaches the programs.

@@ -276,6 +276,35 @@ static void test_more_threads(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
 }
 
+static void test_sleepers(void **state)
+{
+	struct machine *machine = *state;
+	struct exits_sleeper sleeper = { .tgid = 100, .tid = 101, .vcpu = 1, .since_ns = 5000,
+					 .waited_ns = 7 };
+	const volatile struct exits_thread *record;
+	uint32_t number, other;
+
+	if (!machine->bpf)
+		skip();
+	map.is_ours = false;
+	assert_true(exits_bpf_add_sleeper(machine->bpf, &sleeper, &number));
+	record = exits_bpf_thread(machine->bpf, number);
+	assert_int_equal(record->tid, 101);
+	assert_int_equal(record->number, number);
+	assert_int_equal(record->away, EXITS_IDLES);
+	assert_int_equal(record->away_since, 5000);
+	assert_int_equal(record->delay_before, 7);
+	assert_false(exits_bpf_add_sleeper(machine->bpf, &sleeper, &other)); /* it has one */
+	assert_int_equal(exits_bpf_thread(machine->bpf, other)->tid, 0);
+	exits_bpf_wake(machine->bpf, number);
+	assert_int_equal(record->away_since, 0);
+	exits_bpf_end_sample(machine->bpf, &number, 1);
+	assert_true(exits_bpf_add_sleeper(machine->bpf, &sleeper, &number));
+	for (sleeper.tid = 102; exits_bpf_add_sleeper(machine->bpf, &sleeper, &other);)
+		sleeper.tid++;
+	assert_int_equal(sleeper.tid - 101, THREADS); /* as many have room */
+}
+
 /* Threads are found by their tids, which are forgotten with them; not one that is another's now. */
 static void test_tids_are_forgotten(void **state)
 {
@@ -342,6 +371,7 @@ UNIT(test_bpf)
 		cmocka_unit_test_setup_teardown(test_full_for_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sleepers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tids_are_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),

@@ -680,6 +680,29 @@ static const struct exits_parts *parts_of_cell(uint64_t code, uint64_t kind)
 	return &reason_in(0, dense[kind][code])->parts;
 }
 
+/* The reader has made the record of a vCPU that slept before there was a program. */
+static void test_asleep_before(void **state)
+{
+	struct exits_thread *record = &m.records[7];
+
+	(void)state;
+	sees_away = true;
+	*record = (struct exits_thread){ .pid_tgid = bpf_get_current_pid_tgid(), .number = 7,
+					 .vcpu = 1, .away = EXITS_IDLES, .away_since = 1000,
+					 .first_ns = 1000, .delay_before = 40, .tid = m.tid };
+	m.task.sched_info.run_delay = 40;
+	m.numbers[m.tid] = 7 + 1;
+	m.has_number[m.tid] = true;
+	gets_cpu_at(1500, 30);
+	assert_int_equal(record->idle_out_ns, 470);
+	assert_int_equal(record->waited_ns, 30);
+	assert_int_equal(record->away_since, 0);
+	enters_at(1510);
+	exits_at(1600, HLT);
+	assert_int_equal(record->begun_ns, 1600);
+	assert_int_equal(m.records[0].tid, 0);
+}
+
 /* Its timer's interrupt makes it leave, and another one has the CPU. */
 static void test_preempted(void **state)
 {
@@ -2756,6 +2779,7 @@ UNIT(test_program)
 		TEST(test_keeps_the_cpu),
 		TEST(test_slow_clock),
 		TEST(test_two_exits_to_user_space),
+		TEST(test_asleep_before),
 		TEST(test_preempted),
 		TEST(test_away_without_record),
 		TEST(test_page_within_an_exit),

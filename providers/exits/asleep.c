@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vCPUs that were asleep when the programs were attached. An idle one makes no exit for as long as
+ * its guest has nothing to do, so that it has no record: it gets one here, of which its thread
+ * makes use when it wakes up.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/file.h"
+#include "core/guests/guests.h"
+#include "providers/exits/program.h"
+
+#define TEXT_SIZE 256
+
+/* A thread's sums by the scheduler, in ns. */
+struct sums {
+	uint64_t ran, waited;
+};
+
+static bool read_text(const struct env *env, const struct exits_sleeper *thread, const char *name,
+		      char *text)
+{
+	char path[PATH_MAX];
+
+	env_path(env, path, sizeof(path), "/proc/%u/task/%u/%s", thread->tgid, thread->tid, name);
+	return read_small(path, text, TEXT_SIZE) > 0;
+}
+
+static bool read_sums(const struct env *env, const struct exits_sleeper *thread, struct sums *sums)
+{
+	char text[TEXT_SIZE];
+
+	return read_text(env, thread, "schedstat", text) &&
+	       sscanf(text, "%" SCNu64 " %" SCNu64, &sums->ran, &sums->waited) == 2;
+}
+
+/* Whether KVM blocks the thread until its vCPU has something to do. */
+static bool is_blocked(const struct env *env, const struct exits_sleeper *thread)
+{
+	char text[TEXT_SIZE];
+
+	return read_text(env, thread, "wchan", text) && strcmp(text, "kvm_vcpu_block") == 0;
+}
+
+/* A thread that ran before it had the record has not ended its sleep there. */
+static void look(struct exits_bpf *bpf, struct exits_sleeper *thread)
+{
+	const struct env *env = bpf->config.env;
+	struct sums before, after;
+	uint32_t number;
+
+	if (!is_blocked(env, thread) || !read_sums(env, thread, &before))
+		return;
+	thread->since_ns = clock_now_ns();
+	thread->waited_ns = before.waited;
+	if (!exits_bpf_add_sleeper(bpf, thread, &number))
+		return;
+	if (!read_sums(env, thread, &after) || after.ran != before.ran)
+		exits_bpf_wake(bpf, number);
+}
+
+void exits_asleep_find(struct exits_bpf *bpf, const struct guests *guests)
+{
+	const struct guest *guest;
+
+	for (size_t i = 0; bpf->sees_away && (guest = guests_at(guests, i)); i++) {
+		for (size_t j = 0; !guest->has_ended && j < guest->nr_vcpus; j++) {
+			struct exits_sleeper thread = {
+				.tgid = (uint32_t)guest->pid,
+				.tid = (uint32_t)guest->vcpus[j].tid,
+				.vcpu = (uint32_t)guest->vcpus[j].index,
+			};
+
+			if (guest->vcpus[j].tid > 0)
+				look(bpf, &thread);
+		}
+	}
+}
