@@ -374,7 +374,7 @@ script_start() {
 }
 
 t_tell() {
-	printf '%s\n' "$*" >&8
+	[ -e "$T_script.status" ] || printf '%s\n' "$*" >&8
 }
 
 # t_ask COMMAND...: the answer is in t_answer. Fails when the program has ended.

@@ -170,64 +170,63 @@ is "$(diff_with userspace | awk -F, 'NR > 1 { print $1, ($2 > 0 && $2 == $3) }')
 is "$(diff_with nothing)" "reason,other_rate,rate" "a filter that matches nothing"
 is "$(cat "$TMP/err")" 'kvmtop: no exit in these spans matches "nothing"' "which is said"
 
-# ---- the screen
+# ---- the screen, by the clock that the history has
 
-if has_screen; then
-	screen_start 100 24 "$KVMTOP -r $DB --view exits"
-	screen_has '^ *.?HLT ' "the screen over a history"
-	unlike "$(screen_line 1)" paused "begins with its end"
-	screen_keys t
-	screen_has 'paused at .* ago' "t: the sample before"
-	screen_keys Space
-	is_at_end() {
-		! screen_line 1 | grep -q paused
-	}
-	check "Space: the end again" wait_for 30 is_at_end
-	screen_keys q
-	is "$(screen_status)" 0 "q"
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+script_start 100 24 -r "$DB" --view exits
+screen_has '^ *.?HLT ' "the screen over a history"
+unlike "$(screen_line 1)" paused "begins with its end"
+screen_keys t
+screen_has 'paused at .* ago' "t: the sample before"
+screen_keys Space
+is_at_end() {
+	! screen_line 1 | grep -q paused
+}
+check "Space: the end again" is_at_end
+screen_keys q
+is "$(screen_status)" 0 "q"
 
-	screen_start 100 24 "$KVMTOP -r $DB --view exits --at $second"
-	screen_has 'paused at .* ago' "--at: begins there"
-	screen_keys End
-	check "the end is in the second run" wait_for 30 is_at_end
-	screen_keys m
-	screen_has '┊' "m: the heat map goes on across runs, with the gap between them"
-	screen_keys Escape 1
-	screen_has 'kvm_exit .* [^ 0-9]+ [^ 0-9]+$' "and so do the rates of a row"
-	screen_keys q
-	is "$(screen_status)" 0 "and ends"
+script_start 100 24 -r "$DB" --view exits --at "$second"
+screen_has 'paused at .* ago' "--at: begins there"
+screen_keys End
+check "the end is in the second run" is_at_end
+screen_keys m
+screen_has '┊' "m: the heat map goes on across runs, with the gap between them"
+screen_keys Escape 1
+screen_has 'kvm_exit .* [^ 0-9]+ [^ 0-9]+$' "and so do the rates of a row"
+screen_keys q
+is "$(screen_status)" 0 "and ends"
 
-	rm -f "$DB"*
-	screen_start 100 24 "$KVMTOP --sysroot tests/sysroot/amd --view events -s 0.1 -w $DB"
-	has_samples() {
-		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
-	}
-	check "-w beside the screen" wait_for 10 has_samples
-	screen_has 'kvm_exit' "which is there"
-	screen_keys q
-	is "$(screen_status)" 0 "and q ends both"
-	check "in one file" test ! -e "$DB-wal"
+rm -f "$DB"*
+script_start 100 24 --sysroot tests/sysroot/amd --view events -s 0.1 -w "$DB"
+screen_pass 1
+has_samples() {
+	[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
+}
+check "-w beside the screen" has_samples
+screen_has 'kvm_exit' "which is there"
+screen_keys q
+is "$(screen_status)" 0 "and q ends both"
+check "in one file" test ! -e "$DB-wal"
 
-	# What is written is followed.
-	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >/dev/null 2>&1 </dev/null
-	writer=$SPAWNED
-	screen_start 100 24 "$KVMTOP -r $DB --view guests"
-	screen_has 'web1' "a history that is being written"
-	before=$(screen_line 1)
-	moved() {
-		[ "$(screen_line 1)" != "$before" ]
-	}
-	check "its end moves" wait_for 10 moved
-	stop "$writer"
-	rm -f "$DB"*
-	screen_has 'h.db was removed: this is what it had' "a file that is removed meanwhile"
-	captured amd -w "$DB" -n 1 >/dev/null 2>&1 </dev/null
-	screen_has 'h.db was replaced: this is the former file' "and replaced"
-	screen_has 'web1' "is shown as it was"
-	screen_keys q
-else
-	skip "the screen over a history" "$T_no_screen"
-fi
+# What is written is followed.
+spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >/dev/null 2>&1 </dev/null
+writer=$SPAWNED
+script_start 100 24 -r "$DB" --view guests
+screen_has 'web1' "a history that is being written"
+before=$(screen_line 1)
+moved() {
+	[ "$(screen_line 1)" != "$before" ]
+}
+check "its end moves" wait_for 10 moved
+stop "$writer"
+rm -f "$DB"*
+screen_has 'h.db was removed: this is what it had' "a file that is removed meanwhile"
+captured amd -w "$DB" -n 1 >/dev/null 2>&1 </dev/null
+screen_has 'h.db was replaced: this is the former file' "and replaced"
+screen_has 'web1' "is shown as it was"
+screen_keys q
 
 # ---- errors
 

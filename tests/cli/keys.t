@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Keys, clicks and sizes at random: the screen goes on and ends well. The same ones in every run;
-# KEYS=N in the environment: so many on each screen (2,000), SEED=N: others.
+# KEYS=N in the environment: so many on each screen (20,000; 500 in a real terminal), SEED=N: others.
 . tests/lib.sh
-need_screen
 
 # A line for each hand's work: "keys KEY...", "click COLUMN ROW [BUTTON]", "resize COLUMNS ROWS".
 # No key ends the program, and no click is in the last line, which has a key that does.
 at_random() {
-	awk -v nr="${KEYS:-2000}" -v seed="${SEED:-1}" '
+	awk -v nr="$nr_keys" -v seed="${SEED:-1}" '
 	function less_than(n) {
 		seed = (seed * 16807) % 2147483647
 		return seed % n
@@ -37,11 +36,9 @@ at_random() {
 	}'
 }
 
-# stands NAME COMMAND...: the command's screen does all of that, then still opens its help and ends.
+# stands NAME: the screen does all of that, then still opens its help and ends.
 stands() {
 	name=$1
-	shift
-	screen_start 80 24 "$*"
 	screen_wait 'h help  q quit'
 	at_random >"$TMP/random"
 	# shellcheck disable=SC2086 # words
@@ -49,6 +46,7 @@ stands() {
 		set -f
 		screen_$t_what $t_words
 		set +f
+		screen_pass 0.05
 	done <"$TMP/random"
 	screen_keys Escape
 	screen_wait 'h help  q quit'
@@ -61,8 +59,18 @@ stands() {
 	unlike "$(screen_shot)" 'kvmtop:|ERROR|runtime error' "without a complaint"
 }
 
-stands "a live machine" "exec $KVMTOP --sysroot tests/sysroot/amd -s 0.1"
-stands "a recording" "exec $KVMTOP report tests/data/trace/svm-perf.data"
+nr_keys=${KEYS:-20000}
+script_start 80 24 --sysroot tests/sysroot/amd -s 0.1
+stands "a live machine"
+script_start 80 24 report tests/data/trace/svm-perf.data
+stands "a recording"
+if has_screen; then
+	nr_keys=${KEYS:-500}
+	screen_start 80 24 "exec $KVMTOP --sysroot tests/sysroot/amd -s 0.1"
+	stands "a real terminal"
+else
+	skip "a real terminal" "$T_no_screen"
+fi
 
 screen_stop
 done_testing

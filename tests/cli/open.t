@@ -29,7 +29,7 @@ awk 'BEGIN {
 DB=$TMP/h.db
 # log OPTION...: eight intervals of the machine.
 log() {
-	"$KVMTOP" --sysroot "$machine" -s 0.1 -n 8 -l --json "$@" </dev/null 2>"$TMP/err"
+	"$AT_ONCE" --sysroot "$machine" -s 0.1 -n 8 -l --json "$@" </dev/null 2>"$TMP/err"
 }
 
 # of ID ROW: the member of the row that matches, in each sample; "-": there is no such row.
@@ -90,7 +90,7 @@ like "$(cat "$TMP/why")" "\"evidence\":\"$evidence\"" "with the evidence"
 
 # Four and a half seconds are open.
 log_of() {
-	"$KVMTOP" --sysroot "$machine" -s 0.1 -n 6 "$@" </dev/null 2>"$TMP/err"
+	"$AT_ONCE" --sysroot "$machine" -s 0.1 -n 6 "$@" </dev/null 2>"$TMP/err"
 }
 like "$(log_of -l --view exits | grep ' io ' | tail -1)" ' 4\.50s$' "a log has it"
 like "$(log_of -l --csv --view exits | grep ',io,' | tail -1)" ',4500000000(,|$)' "CSV"
@@ -98,16 +98,12 @@ like "$("$KVMTOP" export --sysroot "$machine" -s 0.1 -n 6 --prometheus - 2>"$TMP
 	'kvmtop_exit_open_seconds\{guest="web1",vcpu="0",reason="io"\} [0-9.]+' "Prometheus"
 
 # The screen plays the last interval, in which the exit goes on, again and again.
-if has_screen; then
-	sed -i '/^sample 8/,$d' "$machine/kvmtop/exits"
-	for columns in 80 120; do
-		screen_start $columns 24 "exec $KVMTOP --sysroot $machine -s 0.2 --view exits"
-		screen_has '^ io .* [0-9.]+s *$' "a screen of $columns columns has it"
-		screen_has ' Open' "with a heading"
-		screen_has 'A vCPU stands still' "and the finding"
-		screen_stop
-	done
-else
-	skip "the screen" "tmux is not installed"
-fi
+sed -i '/^sample 8/,$d' "$machine/kvmtop/exits"
+for columns in 80 120; do
+	script_start $columns 24 --sysroot "$machine" -s 0.2 --view exits
+	screen_has '^ io .* [0-9.]+s *$' "a screen of $columns columns has it"
+	screen_has ' Open' "with a heading"
+	screen_has 'A vCPU stands still' "and the finding"
+	screen_stop
+done
 done_testing

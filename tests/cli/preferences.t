@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the screen remembers: the file of preferences, its wrong lines, and the key that writes it.
 . tests/lib.sh
-need_screen
 
 amd=tests/sysroot/amd
 file=$XDG_CONFIG_HOME/kvmtop/config
 
 # start OPTION...: until rates are there.
 start() {
-	screen_start 120 24 "exec $KVMTOP --sysroot $amd -s 25 $* 2>$TMP/errors"
+	script_start 120 24 --sysroot $amd -s 25 "$@"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 }
 
@@ -27,12 +26,11 @@ is "$(cat "$file")" "view = events
 sort = events:-total
 interval = 25" "view, order and interval are in the file"
 is "$(stat -c %a "$XDG_CONFIG_HOME/kvmtop")" 700 "the folder is the user's own"
-screen_keys q
-screen_status >/dev/null
+screen_stop
 
 # ---- read at the start
 
-screen_start 120 24 "exec $KVMTOP --sysroot $amd"
+script_start 120 24 --sysroot $amd
 screen_has ' 25(\.0)? ?s' "the interval is the file's"
 screen_has 'Event .*Total' "the view is the file's"
 screen_keys '2'
@@ -62,8 +60,9 @@ is "$(sed '/^sort\|^interval/d' "$file")" "# mine
 view = events
 colour = red
 hide = total total_percent" "comments and other lines stay"
-screen_stop
-is "$(cat "$TMP/errors")" "kvmtop: $file: line 3: \"colour\": no such name; kvmtop-screen(7) lists \
+screen_keys q
+is "$(screen_status)" 0 "q"
+is "$(screen_shot)" "kvmtop: $file: line 3: \"colour\": no such name; kvmtop-screen(7) lists \
 them; the line is skipped
 kvmtop: $file: line 5: interval: \"never\": not a number of seconds from 0.1 to 86400; the line is \
 skipped" "wrong lines are named once"
@@ -73,8 +72,8 @@ skipped" "wrong lines are named once"
 echo 'hide = total total_percent
 view = exits
 sort = events:-total' >"$file"
-"$KVMTOP" --sysroot $amd -1 --view events >"$TMP/with"
-XDG_CONFIG_HOME=$TMP/none "$KVMTOP" --sysroot $amd -1 --view events >"$TMP/without"
+"$AT_ONCE" --sysroot $amd -1 --view events >"$TMP/with"
+XDG_CONFIG_HOME=$TMP/none "$AT_ONCE" --sysroot $amd -1 --view events >"$TMP/without"
 check "there are rows" grep -q kvm_exit "$TMP/with"
 same_files "$TMP/with" "$TMP/without" "-1 prints the same"
 echo "thresholds = $TMP/missing" >"$file"
@@ -87,18 +86,14 @@ cp -a $amd "$TMP/machine"
 mkdir -p "$TMP/machine/etc/kvmtop"
 printf 'view = events\ninterval = 17\nmonochrome = yes\n' >"$TMP/machine/etc/kvmtop/config"
 rm "$file"
-screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine"
+script_start 120 24 --sysroot "$TMP/machine"
 screen_has ' 17(\.0)? ?s' "the interval is the machine's"
 screen_has 'Event .*Total' "the view is the machine's"
-screen_shot -e >"$TMP/picture"
-check "there are no colours" lacks "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
 echo 'interval = 19
 monochrome = no' >"$file"
-screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine"
+script_start 120 24 --sysroot "$TMP/machine"
 screen_has ' 19(\.0)? ?s' "the user's file is after it"
 screen_has 'Event .*Total' "what it does not say stays"
-screen_shot -e >"$TMP/picture"
-check "there are colours" grep -q "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
 
 # ---- a file that cannot be written
 
@@ -108,9 +103,30 @@ start
 screen_keys W
 screen_has "kvmtop/config: .*Not a directory" "W says why it cannot write"
 screen_stop
-screen_start 120 24 "unset HOME XDG_CONFIG_HOME; exec $KVMTOP --sysroot $amd -s 25"
-screen_wait 'h help'
+unset HOME XDG_CONFIG_HOME
+start
 screen_keys W
 screen_has "Not saved: set HOME or XDG_CONFIG_HOME" "without a home it says so"
+screen_stop
+
+# ---- colours are for a real terminal
+
+if has_screen; then
+	echo 'monochrome = yes' >"$TMP/machine/etc/kvmtop/config"
+	XDG_CONFIG_HOME=$TMP/colours
+	export XDG_CONFIG_HOME
+	screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine -s 25"
+	screen_wait '^ db1 .* [0-9]'
+	screen_shot -e >"$TMP/picture"
+	check "there are no colours" lacks "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+	mkdir -p "$TMP/colours/kvmtop"
+	echo 'monochrome = no' >"$TMP/colours/kvmtop/config"
+	screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine -s 25"
+	screen_wait '^ db1 .* [0-9]'
+	screen_shot -e >"$TMP/picture"
+	check "there are colours" grep -q "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+else
+	skip "colours" "$T_no_screen"
+fi
 
 done_testing
