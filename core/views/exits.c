@@ -229,11 +229,22 @@ static void build_groups(struct view *view, const struct query *query, const str
 		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);
 }
 
-static void note_waits(struct view *view)
+static bool has_part(const struct fields *fields, unsigned int part)
 {
-	const struct owner *all = &view->sums.all;
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
 
-	if (view->nr_rows && !view->note && all->time[TIME_GUEST].nr && !all->time[TIME_BLOCK].nr)
+		if (field->use == USE_TIME && field->part == part)
+			return true;
+	}
+	return false;
+}
+
+/* A report says it in its last line. */
+static void note_waits(struct view *view, const struct facts *facts)
+{
+	if (view->nr_rows && !view->note && !facts->is_span &&
+	    has_part(facts->fields, TIME_GUEST) && !has_part(facts->fields, TIME_BLOCK))
 		view->note = TIMES_WITH_WAITS;
 }
 
@@ -241,7 +252,7 @@ static void build_exits(struct view *view, const struct query *query, const stru
 {
 	view->note = exits_note(facts);
 	build_groups(view, query, facts, GROUP_REASON);
-	note_waits(view);
+	note_waits(view, facts);
 	if (!view->sums.all.time[TIME_POLL].nr)
 		view_drop(view, COL_POLL_SHARE);
 }
@@ -249,7 +260,7 @@ static void build_exits(struct view *view, const struct query *query, const stru
 static void build_hotspots(struct view *view, const struct query *query, const struct facts *facts)
 {
 	build_groups(view, query, facts, GROUP_GUEST | GROUP_REASON);
-	note_waits(view);
+	note_waits(view, facts);
 }
 
 /* A column for each of query->groups only; the shortest is exact in recordings alone. */
@@ -293,7 +304,7 @@ static void build_totals(struct view *view, const struct query *query, const str
 	if (query->event == EXITS_VMEXIT)
 		view->note = exits_note(facts);
 	build_groups(view, query, facts, query->groups);
-	note_waits(view);
+	note_waits(view, facts);
 	drop_totals(view, query, facts);
 	fill_cells(view->total.cells, view->type, &all, false);
 	view->has_total = true;

@@ -21,8 +21,8 @@
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 
-/* Records for the vCPU threads that begin before the next sample: 1 MiB. */
-#define SPARE 256
+/* Records for the vCPU threads that begin before the next sample: 1.5 MiB. */
+#define SPARE 512
 
 struct exits_state {
 	struct provider_args args;

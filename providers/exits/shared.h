@@ -17,7 +17,7 @@
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
 #define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
-#define EXITS_OWN 22	  /* reasons in a record of 4 KiB; most threads have fewer */
+#define EXITS_OWN 16	  /* reasons in a record of 3 KiB; most threads have fewer */
 #define EXITS_STEP 32	  /* from a record's first slot to the next one's; a power of two, too */
 #define EXITS_PARTS 8	  /* records of a thread: room for all cells; a power of two */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */

@@ -231,14 +231,6 @@ type_in g '^Guest' front
 screen_has 'web1 \(pid 112\)$' "g takes a part of a title"
 screen_keys q
 
-# ---- the interval
-
-look $amd -s 3600
-shows + ' 7200\.0s ' "an hour and a step: two hours"
-shows - ' 3600\.0s ' "and back"
-shows - ' 3300\.0s ' "below an hour the steps are shorter"
-screen_stop
-
 # ---- small stacks: they are raised, or the limit is said
 
 for way in -S ''; do

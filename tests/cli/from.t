@@ -14,7 +14,7 @@ said() {
 	echo "$(status_of "$KVMTOP" "$@") $(cat "$TMP/err")"
 }
 
-like "$("$KVMTOP" help source | grep -A1 -e --http-config)" 'bearer token' "--help names the token"
+like "$("$KVMTOP" --help | grep -A1 -e --http-config)" 'bearer token' "--help names the token"
 like "$(said --from ftp://a -1)" \
 	'^2 .*"ftp://a": the URL must begin with http:// or https://' "no such way"
 like "$(said --from http://u:s3cret@a -1)" '^2 .*user and password go into --http-config FILE' \

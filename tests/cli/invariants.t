@@ -36,7 +36,7 @@ for machine in amd intel; do
 		>"$TMP/out" 2>&1
 	"$KVMTOP" --sysroot "tests/sysroot/$machine" -l --json --view guests -s 0.1 -n 2 \
 		>"$TMP/json" 2>"$TMP/err"
-	is "$(of_metrics kvmtop_exits_total guest)" "$(last_totals guest)" \
+	is "$(of_metrics kvmtop_exits_total guest | grep -v '^(ended) 0$')" "$(last_totals guest)" \
 		"$machine: a scrape has the guests' totals"
 	"$KVMTOP" --sysroot "tests/sysroot/$machine" -l --json --view exits -s 0.1 -n 2 \
 		>"$TMP/json" 2>"$TMP/err"

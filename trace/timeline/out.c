@@ -192,7 +192,8 @@ static void add_event(struct timeline_out *out, enum event_kind kind,
 	waiting.event.name = out_keep(out, event->name);
 	waiting.size = text ? strlen(text) + 1 : args ? args->used : 0;
 	fwrite_unlocked(&waiting, sizeof(waiting), 1, out->waiting);
-	fwrite_unlocked(text ? text : args ? args->data : NULL, 1, waiting.size, out->waiting);
+	if (waiting.size)
+		fwrite_unlocked(text ? text : args->data, 1, waiting.size, out->waiting);
 }
 
 void out_slice(struct timeline_out *out, const struct timeline_event *event, int64_t end_ns,

@@ -379,10 +379,6 @@ static void the_parts_of_time(void **state)
 	assert_false(view_has_column(&world.view,
 				     (size_t)view_column_by_id(&view_vcpus, "history")));
 	assert_string_equal(world.view.note, TIMES_WITH_WAITS);
-	look(&world, &view_exits);
-	assert_string_equal(world.view.note, TIMES_WITH_WAITS);
-	look(&world, &view_exit_totals);
-	assert_string_equal(world.view.note, TIMES_WITH_WAITS);
 	end(&world);
 }
 
