@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define ASIDE_WAIT_MS 100 /* for a call */
+#define ASIDE_WAIT_MS 500 /* for a call */
 #define ASIDE_MAX 32	  /* threads that are left behind at a time */
 
 /*

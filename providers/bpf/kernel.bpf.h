@@ -427,7 +427,11 @@ struct svm_cpu_data {
 
 extern const struct svm_cpu_data svm_data __ksym __weak;
 
-/* The vCPU's VMCB; NULL: not known, as it may be another one if the guest runs guests. */
+/*
+ * The vCPU's VMCB; NULL: not known, as it may be another one if the guest runs guests. A guest that
+ * was restored while its own guest ran has not counted that: when it leaves that guest its reasons
+ * may be wrong until its thread loses the CPU, or enters its guest again.
+ */
 static __always_inline const struct vmcb *loaded_vmcb(const struct kvm_vcpu *vcpu)
 {
 	const struct svm_cpu_data *data;

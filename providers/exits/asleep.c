@@ -16,9 +16,9 @@
 
 #define TEXT_SIZE 256
 
-/* A thread's sums by the scheduler, in ns. */
+/* By the scheduler: how long a thread has waited for CPUs, and how often it got one. */
 struct sums {
-	uint64_t ran, waited;
+	uint64_t waited_ns, slices;
 };
 
 static bool read_text(const struct env *env, const struct exits_sleeper *thread, const char *name,
@@ -35,7 +35,7 @@ static bool read_sums(const struct env *env, const struct exits_sleeper *thread,
 	char text[TEXT_SIZE];
 
 	return read_text(env, thread, "schedstat", text) &&
-	       sscanf(text, "%" SCNu64 " %" SCNu64, &sums->ran, &sums->waited) == 2;
+	       sscanf(text, "%*u %" SCNu64 " %" SCNu64, &sums->waited_ns, &sums->slices) == 2;
 }
 
 /* Whether KVM blocks the thread until its vCPU has something to do. */
@@ -56,11 +56,11 @@ static void look(struct exits_bpf *bpf, struct exits_sleeper *thread)
 	if (!is_blocked(env, thread) || !read_sums(env, thread, &before))
 		return;
 	thread->since_ns = clock_now_ns();
-	thread->waited_ns = before.waited;
+	thread->waited_ns = before.waited_ns;
 	if (!exits_bpf_add_sleeper(bpf, thread, &number))
 		return;
-	if (!read_sums(env, thread, &after) || after.ran != before.ran)
-		exits_bpf_wake(bpf, number);
+	if (!read_sums(env, thread, &after) || after.slices != before.slices)
+		exits_bpf_wake(bpf, thread, number);
 }
 
 void exits_asleep_find(struct exits_bpf *bpf, const struct guests *guests)

@@ -76,7 +76,16 @@ ON_EXIT(on_svm_exit, EXIT_IN_SVM)
 ON_EXIT(on_vmx_exit, EXIT_IN_VMX)
 ON_EXIT(on_arm64_exit, EXIT_IN_SYNDROME)
 ON_EXIT(on_riscv_exit, EXIT_IN_TRAP)
-ON_EXIT(on_other_exit, EXIT_IN_SECOND)
+
+/* LoongArch and s390: KVM does not keep the CPU there. */
+SEC("tp_btf")
+int on_other_exit(const __u64 *ctx)
+{
+	keep_cpu();
+	begin_exit(ctx, EXIT_IN_SECOND);
+	release_cpu();
+	return 0;
+}
 
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
@@ -180,6 +189,31 @@ int on_entry(const __u64 *ctx)
 	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
 }
 
+static __always_inline int end_other(const __u64 *ctx)
+{
+	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
+	__u32 cpu;
+
+	keep_cpu();
+	cpu = bpf_get_smp_processor_id();
+	end_exit(find_running(cpu, (__u64)(unsigned long)vcpu), vcpu);
+	release_cpu();
+	return 0;
+}
+
+SEC("tp_btf")
+int on_other_entry(const __u64 *ctx)
+{
+	return end_other(ctx);
+}
+
+/* LoongArch: the guest goes on after an exit that KVM has handled. */
+SEC("tp_btf/kvm_reenter")
+int on_reentry(const __u64 *ctx)
+{
+	return end_other(ctx);
+}
+
 /* AArch64's event has no vCPU. */
 SEC("tp_btf")
 int on_arm64_entry(const __u64 *ctx __attribute__((unused)))
@@ -225,8 +259,8 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 }
 
 /*
- * A program on an event at which the thread may lose its CPU: KVM has no reason to keep it. The
- * other events, kvm_exit and kvm_entry, are where KVM keeps the CPU itself.
+ * A program on an event at which the thread may lose its CPU. At kvm_exit and kvm_entry of x86,
+ * AArch64 and RISC-V KVM keeps the CPU itself.
  */
 #define KEEPING_CPU(name, event, work)                                                             \
 	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \

@@ -153,10 +153,16 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-/* How many records are needed for so many vCPUs. */
-static uint32_t room_for(uint32_t vcpus)
+/* How many records are needed; with the guest's code a vCPU has two. used: so many are. */
+static uint32_t room_for(const struct exits_state *exits, uint32_t used)
 {
-	return vcpus + vcpus / 4 + SPARE;
+	uint32_t nr = (uint32_t)guests_count_vcpus(exits->args.guests);
+
+	if (exits->has_guest_code)
+		nr *= 2;
+	if (nr < used)
+		nr = used;
+	return nr + nr / 4 + SPARE;
 }
 
 static int begin(struct exits_state *exits, struct error *error)
@@ -228,7 +234,7 @@ static int start(struct exits_state *exits, struct error *error)
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
-		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
+		.max_threads = room_for(exits, 0),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
 		.stack_hz = exits->stack_hz,
@@ -315,7 +321,7 @@ static void take_threads(struct exits_state *exits)
 		/* The number is written before the tid, and may be seen after it: next time. */
 		bool is_used = record->tid && record->number == i;
 
-		exits->nr_used += is_used || record->is_part;
+		exits->nr_used += is_used || record->is_further;
 		if (is_used && exits_threads_take(exits->threads, record))
 			exits->ended[exits->nr_ended++] = i;
 	}
@@ -409,12 +415,9 @@ static int add_threads(struct exits_state *exits, struct error *error)
  */
 static void make_room(struct exits_state *exits, uint32_t threads, struct error *error)
 {
-	uint32_t vcpus = (uint32_t)guests_count_vcpus(exits->args.guests);
 	int err = 0;
 
-	if (vcpus < threads)
-		vcpus = threads;
-	while (!err && exits->bpf->max_threads < room_for(vcpus) - SPARE / 2)
+	while (!err && exits->bpf->max_threads < room_for(exits, threads) - SPARE / 2)
 		err = add_threads(exits, error);
 }
 
@@ -422,8 +425,8 @@ static void say_lost(const struct exits_bpf_lost *lost, struct error *error)
 {
 	if (lost->exits)
 		error_set(error, 0,
-			  "%llu exits lost: more vCPU threads began at once than there was "
-			  "room for",
+			  "%llu exits lost: more vCPU threads, or reasons of theirs, began "
+			  "at once than there was room for",
 			  (unsigned long long)lost->exits);
 	else if (lost->arguments)
 		error_set(error, 0,

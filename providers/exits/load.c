@@ -53,8 +53,16 @@ static struct bpf_program *exit_program(const struct exits_bpf *bpf, enum exit_p
 
 static struct bpf_program *entry_program(const struct exits_bpf *bpf, enum exit_place place)
 {
-	return place == EXIT_IN_SYNDROME ? bpf->program->progs.on_arm64_entry :
-					   bpf->program->progs.on_entry;
+	switch (place) {
+	case EXIT_IN_SYNDROME:
+		return bpf->program->progs.on_arm64_entry;
+	case EXIT_IN_SVM:
+	case EXIT_IN_VMX:
+	case EXIT_IN_TRAP:
+		return bpf->program->progs.on_entry;
+	default:
+		return bpf->program->progs.on_other_entry;
+	}
 }
 
 static bool is_by_clock(const struct exits_bpf *bpf)
@@ -108,6 +116,7 @@ static void choose_programs(const struct exits_bpf *bpf, bool may_be_direct)
 		bool is_wanted, is_watch; /* is_watch: not attached yet */
 	} list[] = {
 		{ program->progs.on_userspace, true, false },
+		{ program->progs.on_reentry, bpf->is_timed, false },
 		{ program->progs.on_nested_exit, bpf->is_timed, false },
 		{ program->progs.on_nested_entry, bpf->is_timed, true },
 		{ program->progs.on_page_fault,

@@ -126,7 +126,12 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 	return records ? bpf_map_lookup_elem(records, &i) : 0;
 }
 
-/* An ended thread's record stays until the next sample: its number may be another process's now. */
+/*
+ * A free record has pid_tgid 0, as the idle task: only events of threads come here.
+ *
+ * An ended thread's record stays until the next sample: its number may be another
+ * process's now.
+ */
 static __always_inline struct exits_thread *own_record(struct exits_thread *thread)
 {
 	return thread && thread->pid_tgid == bpf_get_current_pid_tgid() ? thread : 0;
@@ -229,40 +234,40 @@ static __always_inline __u32 find_cell(__u64 code, __u64 kind)
 }
 
 /* A further record of a thread's; 0: there is no free one. */
-static __always_inline __u32 add_part(void)
+static __always_inline __u32 add_further(void)
 {
-	struct exits_thread *part;
+	struct exits_thread *further;
 	__u32 i;
 
 	if (bpf_map_pop_elem(&free_threads, &i))
 		return 0;
-	part = thread_at(i);
-	if (!part)
+	further = thread_at(i);
+	if (!further)
 		return 0;
-	part->number = i;
-	part->is_part = 1;
+	further->number = i;
+	further->is_further = 1;
 	return i + 1;
 }
 
 /* The record of a number plus 1, which is kept in *number; NULL: there is none. */
-static __always_inline struct exits_thread *part_at(__u32 *number, _Bool may_add)
+static __always_inline struct exits_thread *further_at(__u32 *number, _Bool may_add)
 {
-	struct exits_thread *part;
+	struct exits_thread *further;
 
 	if (!*number && may_add)
-		*number = add_part();
-	part = *number ? thread_at(*number - 1) : 0;
-	if (!part)
+		*number = add_further();
+	further = *number ? thread_at(*number - 1) : 0;
+	if (!further)
 		return 0;
-	barrier_var(part); /* nothing is added to it before: the kernel refuses that */
-	return part;
+	barrier_var(further); /* nothing is added to it before: the kernel refuses that */
+	return further;
 }
 
 /* A reason that is new to the thread, or not in its first record. */
 static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thread, __u32 cell,
 							_Bool may_add)
 {
-	struct exits_thread *part = thread;
+	struct exits_thread *further = thread;
 	__u32 kept, slot, place;
 
 	if (!thread)
@@ -273,14 +278,14 @@ static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thr
 	if ((!kept && !may_add) || place >= EXITS_OWN)
 		return 0;
 	if (slot >= EXITS_STEP)
-		part = part_at(&thread->parts[slot / EXITS_STEP % EXITS_PARTS], may_add);
-	if (!part)
+		further = further_at(&thread->further[slot / EXITS_STEP % EXITS_FURTHER], may_add);
+	if (!further)
 		return 0;
 	if (!kept) {
 		thread->slots[cell % EXITS_CELLS] = slot + 1;
 		thread->next_slot = place + 1 < EXITS_OWN ? slot + 1 : slot - place + EXITS_STEP;
 	}
-	return &part->own[place];
+	return &further->own[place];
 }
 
 /* What the thread counts for a reason. NULL: nothing, and without may_add, or room, it stays so. */

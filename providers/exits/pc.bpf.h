@@ -135,14 +135,14 @@ static __always_inline void spill(const struct exits_thread *thread, struct exit
 static __noinline struct exits_pc_slot *begin_slot(struct exits_thread *thread, __u32 i, __u64 pc,
 						   __u32 cell)
 {
-	struct exits_thread *part = thread ? part_at(&thread->extra, 1) : 0;
+	struct exits_thread *further = thread ? further_at(&thread->extra, 1) : 0;
 	struct exits_pc_slot *slot;
 
-	if (!part) {
+	if (!further) {
 		__sync_fetch_and_add(&lost_pcs, 1);
 		return 0;
 	}
-	slot = &part->has.pcs[i % (2 * EXITS_PC_SETS)];
+	slot = &further->has.pcs[i % (2 * EXITS_PC_SETS)];
 	if (slot->count)
 		spill(thread, slot);
 	slot->pc = pc;
@@ -156,8 +156,8 @@ static __always_inline void count_pc(struct exits_thread *thread, const struct k
 {
 	__u64 pc = pc_to_count(thread, vcpu, cell);
 	__u32 i = ((pc ^ cell) * 0x9e3779b97f4a7c15ull >> 32) % EXITS_PC_SETS * 2;
-	struct exits_thread *part = part_at(&thread->extra, 0);
-	struct exits_pc_slot *slot = part ? &part->has.pcs[i] : 0;
+	struct exits_thread *further = further_at(&thread->extra, 0);
+	struct exits_pc_slot *slot = further ? &further->has.pcs[i] : 0;
 
 	if (slot && (slot->pc != pc || slot->cell != cell))
 		slot++;

@@ -327,13 +327,13 @@ static bool is_kept_for(const struct exits_bpf *bpf, uint32_t tid, uint32_t numb
 	return bpf_map_lookup_elem(fd, &tid, &kept) == 0 && kept == number + 1;
 }
 
-/* part: its number, plus 1. */
-static void free_part(struct exits_bpf *bpf, uint32_t part)
+/* further: its number, plus 1; 0: none. */
+static void free_further(struct exits_bpf *bpf, uint32_t further)
 {
-	if (!part)
+	if (!further)
 		return;
-	memset(exits_records_at(&bpf->records, part - 1), 0, sizeof(struct exits_thread));
-	add_free(bpf->program->maps.free_threads, part - 1);
+	memset(exits_records_at(&bpf->records, further - 1), 0, sizeof(struct exits_thread));
+	add_free(bpf->program->maps.free_threads, further - 1);
 }
 
 /* Another thread may have the number only when arguments that have it are gone. */
@@ -343,9 +343,9 @@ static void empty_record(struct exits_bpf *bpf, uint32_t number)
 
 	if (is_kept_for(bpf, thread->tid, number))
 		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
-	for (int i = 0; i < EXITS_PARTS; i++)
-		free_part(bpf, thread->parts[i]);
-	free_part(bpf, thread->extra);
+	for (int i = 0; i < EXITS_FURTHER; i++)
+		free_further(bpf, thread->further[i]);
+	free_further(bpf, thread->extra);
 	memset(thread, 0, sizeof(*thread));
 }
 
@@ -398,9 +398,12 @@ bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sl
 	return false;
 }
 
-void exits_bpf_wake(struct exits_bpf *bpf, uint32_t number)
+/* The thread may have lost its CPU again since then, which stays. */
+void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *sleeper, uint32_t number)
 {
-	exits_records_at(&bpf->records, number)->away_since = 0;
+	struct exits_thread *thread = exits_records_at(&bpf->records, number);
+
+	(void)__sync_bool_compare_and_swap(&thread->away_since, sleeper->since_ns, 0);
 }
 
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)

@@ -97,11 +97,11 @@ struct exits_sleeper {
 bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *thread,
 			   uint32_t *ret_number);
 
-/* It had woken up before it had the record. */
-void exits_bpf_wake(struct exits_bpf *bpf, uint32_t number);
+/* It had woken up before it had the record, of this number. */
+void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *thread, uint32_t number);
 
 struct exits_bpf_lost {
-	uint64_t exits;	    /* by threads without a record */
+	uint64_t exits;	    /* by threads, or of reasons, for which there was no record */
 	uint64_t arguments; /* the map had no room */
 	uint64_t long_exits; /* the ring had no room */
 	uint64_t missed;     /* exits or arguments for which the kernel ran no program */

@@ -34,9 +34,9 @@ static __always_inline __u64 hash_of(__u64 write)
 static __always_inline struct exits_queue *queues_of(struct exits_thread *thread, __u64 hash,
 						     _Bool may_add)
 {
-	struct exits_thread *part = part_at(&thread->extra, may_add);
+	struct exits_thread *further = further_at(&thread->extra, may_add);
 
-	return part ? part->has.queues[(hash >> 32) % EXITS_QUEUE_SETS] : 0;
+	return further ? further->has.queues[(hash >> 32) % EXITS_QUEUE_SETS] : 0;
 }
 
 /* What is known of the write; NULL: nothing. */

@@ -35,12 +35,12 @@ static const volatile struct exits_reason *reason_at(const struct exits_records 
 						     const volatile struct exits_thread *thread,
 						     unsigned int slot)
 {
-	uint32_t part;
+	uint32_t further;
 
 	if (slot < EXITS_STEP)
 		return &thread->own[slot];
-	part = thread->parts[slot / EXITS_STEP];
-	return part ? &exits_records_at(records, part - 1)->own[slot % EXITS_STEP] : NULL;
+	further = thread->further[slot / EXITS_STEP];
+	return further ? &exits_records_at(records, further - 1)->own[slot % EXITS_STEP] : NULL;
 }
 
 static void copy_cell(struct exits_record *to, unsigned int cell,

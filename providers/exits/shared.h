@@ -4,7 +4,9 @@
  *
  * A thread that runs a vCPU has a record with the counts of its reasons; of many reasons it has
  * more records. Only that thread writes them, so there are no locks; the reader maps them and can
- * deal with an exit that is half written (see record.c).
+ * deal with an exit that is half written (see record.c). The reader itself writes what begins an
+ * epoch of arguments, records of vCPUs that slept before there was a program (see asleep.c), and
+ * records of threads that have ended.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
 #define KVMTOP_PROVIDERS_EXITS_SHARED_H
@@ -19,7 +21,7 @@
 #define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
 #define EXITS_OWN 16	  /* reasons in a record of 3 KiB; most threads have fewer */
 #define EXITS_STEP 32	  /* from a record's first slot to the next one's; a power of two, too */
-#define EXITS_PARTS 8	  /* records of a thread: room for all cells; a power of two */
+#define EXITS_FURTHER 8	  /* records of a thread: room for all cells; a power of two */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
 /* A bit beside a cell's number: the vCPU halts, in KVM (which may poll) or in user space. */
@@ -33,7 +35,7 @@
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 32	  /* how many times, at most */
 
-/* Two cache lines. The names are struct timing's. */
+/* The names are struct timing's. */
 struct exits_cell {
 	__u64 count, time_ns, max_ns;
 	__u32 hist[EXITS_BUCKETS];
@@ -167,18 +169,24 @@ struct exits_thread {
 	__u64 first_ns; /* when the record began */
 	__u32 tid, tgid; /* tid 0: no thread's, or not its first record */
 	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
-	__u32 is_part; /* a further record of a thread: it has counts, or an extra, alone */
+	__u32 is_further; /* a further record of a thread: it has counts, or an extra, alone */
 	char comm[16]; /* its name when it was first seen */
-	__u32 parts[EXITS_PARTS]; /* its further records: their numbers, plus 1; the first: 0 */
+	__u32 further[EXITS_FURTHER]; /* its further records: their numbers, plus 1; the first: 0 */
 	__u32 extra; /* the same, of the one that has an extra */
 	__u32 unused;
-	/* By cell: where its counts are, plus 1; 0: none. parts[SLOT / STEP], own[SLOT % STEP]. */
+	/* By cell: its slot, plus 1; 0: it has none. further[SLOT / STEP], own[SLOT % STEP]. */
 	__u8 slots[EXITS_CELLS];
 	union {
 		struct exits_reason own[EXITS_OWN];
 		struct exits_extra has;
 	};
 };
+
+_Static_assert(EXITS_OWN <= EXITS_STEP && EXITS_OWN * EXITS_FURTHER >= EXITS_CELLS &&
+		       EXITS_STEP * EXITS_FURTHER <= 256,
+	       "a slot of a byte for each cell");
+_Static_assert(sizeof(struct exits_extra) <= sizeof(struct exits_reason) * EXITS_OWN,
+	       "an extra makes no record larger");
 
 /* When the open exit began; 0: none is open. */
 static inline __u64 exits_open_since(const volatile struct exits_thread *thread)

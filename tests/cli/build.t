@@ -237,7 +237,8 @@ tests/unit/ui/lines/test_formats" "tests are named by their files and folders"
 is "$(env -u MAKEFLAGS make -n V=1 "BUILD=$TMP/none" test 2>&1 | grep 'No rule')" "" \
 	"and all of them are made elsewhere"
 is "$(env -u MAKEFLAGS make -n test TESTS=tests/cli/host.t | sed -n 's/^make *all //p')" \
-	"build/tests/helpers/miniguest build/tests/helpers/scripted" "with no helpers that they do not name"
+	"build/tests/helpers/miniguest build/tests/helpers/scripted" \
+	"with no helpers that they do not name"
 
 if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 	is "$(cannot . dist BUILD=/proc/none)" \

@@ -253,7 +253,7 @@ is "$(grep -c -e lost -e 'no room' "$TMP/exits.err")" 0 "and nothing is said"
 # There is room for 512 and four a CPU, and for a quarter of the vCPUs that were there before.
 many=$((96 + $(getconf _NPROCESSORS_ONLN)))
 fill $many
-like "$(cat "$TMP/exits.err")" 'exits lost: more vCPU threads began at once' \
+like "$(cat "$TMP/exits.err")" 'exits lost: more vCPU threads, or reasons of theirs, began' \
 	"half as many again as there is room for: it is said that exits are lost"
 for pid in $guests; do
 	sum_of total pid "$pid"

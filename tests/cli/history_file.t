@@ -39,7 +39,7 @@ like "$("$KVMTOP" -r "$TMP/waits.db" -1 --json --view vcpus 2>/dev/null)" \
 	"its waits are beside the time of its vCPUs"
 check "it is written to, too" write -n 2
 is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
-"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>&1
+"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>"$TMP/err"
 is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v1.json")" "the old ones are as before"
 like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
 	'^kvmtop: no hot spots were recorded then: .* by -w with --view hotspots$' \

@@ -506,6 +506,7 @@ int main(int argc, char **argv)
 	check(history_file_create(path, &segment, &none, &file, &error), &error);
 	for (; world.nr < SAMPLES; world.nr++) {
 		make_sample(truth);
+		metrics_take(metrics, &facts, world.now_ns);
 		text = metrics_write(metrics, &facts, &self);
 		moment_take(&taker, &facts, START + world.now_ns + world.clock_ns, &moment);
 		check(history_file_sink(file).map(file, &moment, &error), &error);

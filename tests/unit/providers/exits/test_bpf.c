@@ -296,7 +296,11 @@ static void test_sleepers(void **state)
 	assert_int_equal(record->delay_before, 7);
 	assert_false(exits_bpf_add_sleeper(machine->bpf, &sleeper, &other)); /* it has one */
 	assert_int_equal(exits_bpf_thread(machine->bpf, other)->tid, 0);
-	exits_bpf_wake(machine->bpf, number);
+	sleeper.since_ns++; /* it sleeps again */
+	exits_bpf_wake(machine->bpf, &sleeper, number);
+	assert_int_equal(record->away_since, 5000);
+	sleeper.since_ns--;
+	exits_bpf_wake(machine->bpf, &sleeper, number);
 	assert_int_equal(record->away_since, 0);
 	exits_bpf_end_sample(machine->bpf, &number, 1);
 	assert_true(exits_bpf_add_sleeper(machine->bpf, &sleeper, &number));

@@ -51,6 +51,8 @@ int on_arm64_exit(__u64 *ctx);
 int on_riscv_exit(__u64 *ctx);
 int on_other_exit(__u64 *ctx);
 int on_entry(__u64 *ctx);
+int on_other_entry(__u64 *ctx);
+int on_reentry(__u64 *ctx);
 int on_arm64_entry(__u64 *ctx);
 int on_page_fault(void *ctx);
 int on_userspace(struct bpf_raw_tracepoint_args *ctx);
@@ -2081,6 +2083,28 @@ static void test_reason_in_arguments(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
 }
 
+/* LoongArch: KVM says so when a guest goes on after an exit that it has handled itself. */
+static void test_reentry(void **state)
+{
+	__u64 exit[] = { (uintptr_t)&m.vcpu, IO };
+
+	(void)state;
+	has_function = true; /* Linux 7.0 */
+	exit_place = EXIT_IN_SECOND;
+	m.now_ns = 1000;
+	on_other_exit(exit);
+	m.now_ns = 1200;
+	on_reentry(exit);
+	m.now_ns = 5000;
+	on_other_exit(exit);
+	m.now_ns = 5050;
+	on_other_entry(exit);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 250);
+	assert_int_equal(m.nr_kept_in_all, 4);
+	assert_int_equal(m.nr_kept, 0);
+}
+
 static void test_arguments(void **state)
 {
 	const struct sys_reg_params access = { .is_write = true };
@@ -2845,6 +2869,7 @@ UNIT(test_program)
 		TEST(test_fault_that_lasts),
 		TEST(test_kinds_of_faults),
 		TEST(test_reason_in_arguments),
+		TEST(test_reentry),
 		VMX(test_memory_of_a_vcpu_again),
 		TEST(test_samples),
 		TEST(test_late_samples),
