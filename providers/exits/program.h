@@ -94,11 +94,11 @@ struct exits_sleeper {
 };
 
 /* Makes its record. False: it has one now, or there is no room. */
-bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *thread,
+bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sleeper,
 			   uint32_t *ret_number);
 
 /* It had woken up before it had the record, of this number. */
-void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *thread, uint32_t number);
+void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *sleeper, uint32_t number);
 
 struct exits_bpf_lost {
 	uint64_t exits;	    /* by threads, or of reasons, for which there was no record */
