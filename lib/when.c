@@ -19,18 +19,27 @@
 
 /* ---- the local time zone ---- */
 
-/* A local time that is there twice is the first one; one that is skipped is as of winter. */
+/*
+ * A local time that is there twice is the first one; one that is skipped is as of before. Which of
+ * both has the flag differs: in Dublin winter time has it.
+ */
 static time_t from_local(const struct tm *local)
 {
-	struct tm summer = *local, winter = *local;
-	time_t time;
+	time_t first = -1, later = -1;
 
-	summer.tm_isdst = 1;
-	winter.tm_isdst = 0;
-	time = mktime(&summer);
-	return summer.tm_isdst > 0 && summer.tm_hour == local->tm_hour &&
-			       summer.tm_min == local->tm_min ?
-		       time : mktime(&winter);
+	for (int is_dst = 0; is_dst <= 1; is_dst++) {
+		struct tm tm = *local;
+		time_t time;
+
+		tm.tm_isdst = is_dst;
+		time = mktime(&tm);
+		if (tm.tm_hour == local->tm_hour && tm.tm_min == local->tm_min &&
+		    (first < 0 || time < first))
+			first = time;
+		if (time > later)
+			later = time;
+	}
+	return first < 0 ? later : first;
 }
 
 /* The date and time of a moment. */

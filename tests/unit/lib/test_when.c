@@ -24,6 +24,8 @@
 /* The rules of Europe/Berlin and Asia/Kolkata, for machines that have no list of time zones. */
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 #define KOLKATA "IST-5:30"
+/* Of Europe/Dublin: winter is the exception, tm_isdst is 1 then, and the clocks are set back. */
+#define DUBLIN "IST-1GMT0,M10.5.0,M3.5.0/1"
 
 static struct error error;
 
@@ -179,6 +181,24 @@ static void clocks_are_set(void **state)
 		use_zone("Europe/Berlin");
 		clocks_go_back();
 		clocks_go_forward();
+	}
+}
+
+/* 2026-10-25: at 02:00 IST clocks are set to 01:00 GMT; 2026-03-29: at 01:00 GMT to 02:00 IST. */
+static void winter_is_the_exception(void **state)
+{
+	static const char *const zones[] = { DUBLIN, "Europe/Dublin" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		if (i && access("/usr/share/zoneinfo/Europe/Dublin", R_OK) < 0)
+			continue;
+		use_zone(zones[i]);
+		means("2026-10-25 01:30", "2026-10-25 12:00:00", "2026-10-25 00:30:00");
+		means("2026-10-25 02:30", "2026-10-25 12:00:00", "2026-10-25 02:30:00");
+		means("2026-03-29 01:30", "2026-03-29 12:00:00", "2026-03-29 01:30:00");
+		means("2026-07-01 12:00", "2026-07-01 12:00:00", "2026-07-01 11:00:00");
+		means("2026-12-01 12:00", "2026-12-01 12:00:00", "2026-12-01 12:00:00");
 	}
 }
 
@@ -499,6 +519,7 @@ UNIT(test_when)
 		cmocka_unit_test(zones_are_those_of_the_text),
 		cmocka_unit_test(half_an_hour_is_an_offset),
 		cmocka_unit_test(clocks_are_set),
+		cmocka_unit_test(winter_is_the_exception),
 		cmocka_unit_test(days_beside_one_that_is_missing),
 		cmocka_unit_test(steps_are_from_what_is_shown),
 		cmocka_unit_test(errors_say_what_is_right),
