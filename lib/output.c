@@ -47,13 +47,21 @@ static int no_folder(int err, struct error *error)
 							 "choose another");
 }
 
-/* A descriptor. The kernel says where a link is on the way, but not who made it. */
+/*
+ * A descriptor. The kernel says where a link is on the way, but not who made it. Without openat2,
+ * before Linux 5.6 or under a filter of system calls, each name of the path is looked at.
+ */
 static int open_folder(int at, char *path, unsigned int *nr_links, struct error *error)
 {
 	struct open_how how = { .flags = FOLDER, .resolve = RESOLVE_NO_SYMLINKS };
 	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how)), err;
+	bool is_refused = fd < 0 && (errno == ENOSYS || errno == EPERM);
 	struct output place;
 
+	if (is_refused && (!strcmp(path, ".") || !strcmp(path, "/"))) /* no link */
+		fd = openat(at, path, FOLDER);
+	else if (is_refused)
+		errno = ELOOP;
 	if (fd >= 0)
 		return fd;
 	if (errno != ELOOP)
@@ -110,14 +118,16 @@ static int find(int at, char *path, unsigned int *nr_links, struct output *ret_o
 {
 	struct output place = { .folder = -1 };
 	char *slash, here[] = ".";
+	const char *name;
 	struct stat st;
 	int err = 0;
 
 	for (size_t len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	slash = strrchr(path, '/');
-	if (snprintf(place.name, sizeof(place.name), "%s", slash ? slash + 1 : path) >=
-	    (int)sizeof(place.name))
+	name = slash ? slash + 1 : path;
+	if (snprintf(place.name, sizeof(place.name), "%s", *name ? name : here) >=
+	    (int)sizeof(place.name)) /* without a name: "/", where a link leads */
 		return failed(ENAMETOOLONG, error);
 	if (slash)
 		slash[slash == path] = '\0';

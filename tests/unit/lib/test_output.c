@@ -2,6 +2,8 @@
 /* Files to write to: which links, names and owners are used, and how files are set aside. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -92,6 +97,70 @@ static void links_of_ours_are_followed(void **state)
 	assert_true(has("file", "word"));
 	assert_int_equal(write_to("./way//new"), 0);
 	assert_true(has("real/new", "word"));
+}
+
+static void a_link_to_the_root_is_a_folder(void **state)
+{
+	char path[128];
+
+	(void)state;
+	assert_int_equal(symlink("/", "root"), 0);
+	assert_int_equal(symlink("root//", "way"), 0);
+	snprintf(path, sizeof(path), "way%s/file", folder);
+	assert_int_equal(write_to(path), 0);
+	assert_true(has("file", "word"));
+	assert_int_equal(write_to("root"), -EISDIR);
+}
+
+/* In a child, which cannot be rid of the filter. */
+static int without_openat2(int err)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)err),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { ARRAY_SIZE(code), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int write_without_openat2(int err)
+{
+	char path[128];
+	int failed;
+
+	if (without_openat2(err))
+		return 2;
+	snprintf(path, sizeof(path), "%s/real/../way/absolute", folder);
+	failed = write_to("way/link") || write_to("plain") || write_to(path);
+	return failed || write_to("nowhere/file") != -ENOENT;
+}
+
+static void kernels_without_openat2(void **state)
+{
+	static const int errors[] = { ENOSYS, EPERM };
+
+	(void)state;
+	assert_int_equal(mkdir("real", 0755), 0);
+	assert_int_equal(symlink("real", "way"), 0);
+	assert_int_equal(symlink("../file", "real/link"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		pid_t child = fork();
+		int status;
+
+		assert_true(child >= 0);
+		if (!child)
+			_exit(write_without_openat2(errors[i]));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+		assert_true(has("file", "word"));
+		assert_true(has("plain", "word"));
+		assert_true(has("real/absolute", "word"));
+		assert_int_equal(unlink("file") | unlink("plain") | unlink("real/absolute"), 0);
+	}
 }
 
 static void as_many_links_as_the_kernel_follows(void **state)
@@ -269,6 +338,8 @@ UNIT(test_output)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(links_of_ours_are_followed),
+		TEST(a_link_to_the_root_is_a_folder),
+		TEST(kernels_without_openat2),
 		TEST(as_many_links_as_the_kernel_follows),
 		TEST(names_that_are_none),
 		TEST(what_others_made),
