@@ -281,13 +281,12 @@ static void begin_element(void *data, const char *name, const char **attributes)
 
 		is_read = pid && atoi(pid) == domain->pid;
 	}
-	if (!is_read) {
-		XML_StopParser(domain->parser, XML_FALSE);
-		return;
-	}
-	domain->path_len += n;
+	domain->path_len += n; /* the end of an empty element is still told of after a stop */
 	domain->text_len = 0;
-	take_words(domain, attributes);
+	if (is_read)
+		take_words(domain, attributes);
+	else
+		XML_StopParser(domain->parser, XML_FALSE);
 }
 
 static void end_element(void *data, const char *name)

@@ -199,6 +199,9 @@ static void words_of_libvirts_file(void **state)
 		{ STATUS("4242", DOMAIN("<title>x&y;</title>")), UUID, "", "", "" },
 		{ "<!DOCTYPE x [<!ENTITY a 'b'>]><domstatus pid='4242'><domain><title>x", "", "",
 		  "", "" },
+		/* The parser tells of an empty element's end after it was stopped at its begin. */
+		{ "<domstatus/>", "", "", "", "" },
+		{ "<domstatus pid='4243'/>", "", "", "", "" },
 		{ "", "", "", "", "" },
 	};
 
@@ -228,6 +231,23 @@ static void long_texts_are_cut(void **state)
 		       0);
 	words_of_domain(text, (size_t)len, PID, &words);
 	assert_int_equal(strlen(words.text[WORD_TITLE]), WORD_SIZE - 1);
+}
+
+static void long_names_end(void **state)
+{
+	struct guest_words words = { { "" } };
+	char text[1024];
+	int len;
+
+	(void)state;
+	for (int size = 200; size <= 600; size++) {
+		len = snprintf(text, sizeof(text), "<x%0*d/>", size, 0);
+		words_of_domain(text, (size_t)len, PID, &words);
+		len = snprintf(text, sizeof(text), "<domstatus pid='4242'><x%0*d/><domain><title>",
+			       size, 0);
+		words_of_domain(text, (size_t)len, PID, &words);
+	}
+	assert_string_equal(words.text[WORD_TITLE], "");
 }
 
 /* A million elements in each other would take memory for each. */
@@ -500,6 +520,7 @@ UNIT(test_platform)
 		cmocka_unit_test(pods_of_cgroups),
 		cmocka_unit_test(words_of_libvirts_file),
 		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(long_names_end),
 		cmocka_unit_test(deep_files_end),
 		cmocka_unit_test(every_platform),
 	};
