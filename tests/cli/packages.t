@@ -35,11 +35,14 @@ is "$(sed -n 's/^%global units //p' packaging/kvmtop.spec | tr ' ' '\n' |
 	"$(cd packaging/systemd && one_a_line kvmtop*.service kvmtop*.socket)" \
 	"the spec file knows each unit"
 
-unit=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/systemd/kvmtop.service)
+units=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/systemd/kvmtop*.service | tr ' ' '\n' |
+	LC_ALL=C sort -u)
 is "$(sed -n 's/^capabilities=//p' packaging/kvmtop-group | tr ',' '\n' |
 	grep '^cap_' | LC_ALL=C sort)" \
-	"$(one_a_line $(echo "$unit" | tr '[:upper:]' '[:lower:]'))" \
+	"$(one_a_line $(echo "$units" | tr '[:upper:]' '[:lower:]'))" \
 	"the group has the capabilities of the systemd units"
+is "$(grep -l CAP_SYSLOG packaging/systemd/*)" packaging/systemd/kvmtop-history.service \
+	"the kernel's functions have names in the history alone, no other unit shows them"
 
 # For a Prometheus as the source alone: who installs kvmtop need not have it.
 is "$(grep -hE '^(Depends|Recommends|depends=)' packaging/debian/control packaging/kvmtop.spec \

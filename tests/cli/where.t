@@ -215,11 +215,9 @@ else
 	is "$(nameless -w "$TMP/nameless.db" --keep where -s 0.5 -n 2)" CAP_SYSLOG \
 		"and what keeps a history of it"
 fi
-for unit in kvmtop-history kvmtop; do
-	like "$(cat packaging/systemd/$unit.service)" '^CapabilityBoundingSet=.*CAP_SYSLOG' \
-		"$unit.service has the capability"
-	unlike "$(cat packaging/systemd/$unit.service)" '^ProtectKernelLogs=yes' "which stays"
-done
+unit=$(cat packaging/systemd/kvmtop-history.service)
+like "$unit" '^CapabilityBoundingSet=.*CAP_SYSLOG' "kvmtop-history.service has the capability"
+unlike "$unit" '^ProtectKernelLogs=yes' "which stays"
 like "$(cat packaging/kvmtop-group)" 'cap_syslog' "and so have the members of the group"
 stop "$GUEST"
 done_testing
