@@ -112,7 +112,7 @@ static const struct option_spec specs[] = {
 	STRING(RECORD, 'C', "clock", "CLOCK", ring.clock,
 	       "the kernel's clock: local, mono, x86-tsc ...", .words = CLOCKS),
 	WORD(RUNS | NOW | EXPORT, 0, "cost", "LEVEL", cost_name,
-	     "what counting may cost guests: none (no program on an event), events (counts), "
+	     "what counting may cost guests: none (no program in exits), events (counts), "
 	     "times (default)", .words = COSTS_BY_NAME),
 	WORD(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
 	     "what counts trace events: bpf or perf", IN_MAN, .words = "bpf perf"),

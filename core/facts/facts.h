@@ -42,7 +42,7 @@ enum source_need {
 /* Why a source of this kind does not have it, for the user; NULL: it may have it. */
 const char *source_lacks(enum source_kind kind, enum source_need need);
 
-/* What counting may cost guests: times of exits, too; counts; nothing: no program on an event. */
+/* What counting may cost guests: times of exits, too; counts; nothing: no program in exits. */
 enum cost { COST_TIMES, COST_EVENTS, COST_NONE, COSTS };
 
 /* Whether samples are taken while they are looked at. */
