@@ -59,12 +59,12 @@ static inline void put_map(struct bytes *bytes, uint64_t time, uint32_t pid, uin
 	put_sample_id(bytes, time, 0, pid, pid);
 }
 
-static inline void put_fork(struct bytes *bytes, uint64_t time, uint16_t misc, uint32_t pid,
-			    uint32_t parent)
+static inline void put_task(struct bytes *bytes, uint32_t type, uint64_t time, uint16_t misc,
+			    uint32_t pid, uint32_t parent)
 {
 	size_t at = bytes->len;
 
-	put_record(bytes, 7, 24 + 40);
+	put_record(bytes, type, 24 + 40);
 	set_misc(bytes, at, misc);
 	put_u32(bytes, pid);
 	put_u32(bytes, parent);
@@ -72,6 +72,18 @@ static inline void put_fork(struct bytes *bytes, uint64_t time, uint16_t misc, u
 	put_u32(bytes, parent);
 	put_u64(bytes, time);
 	put_sample_id(bytes, time, 0, parent, parent);
+}
+
+static inline void put_fork(struct bytes *bytes, uint64_t time, uint16_t misc, uint32_t pid,
+			    uint32_t parent)
+{
+	put_task(bytes, 7, time, misc, pid, parent);
+}
+
+/* The process has ended. */
+static inline void put_task_end(struct bytes *bytes, uint64_t time, uint32_t pid)
+{
+	put_task(bytes, 4, time, 0, pid, 1);
 }
 
 /* PERF_RECORD_MISC_COMM_EXEC: the process runs another program. */

@@ -228,9 +228,9 @@ static void say_maps_left_out(struct perf_source *perf)
 
 	if (maps->nr_left_out)
 		trace_add_problem(perf->source.file, maps->left_out_at,
-				  "from here on %" PRIu64 " of more than %u maps of processes are "
-				  "left out: some code has no name", maps->nr_left_out,
-				  PERF_MAPS_MAX);
+				  "from here on %" PRIu64 " maps of processes are left out, for "
+				  "which there is no room: some code has no name",
+				  maps->nr_left_out);
 	maps->nr_left_out = 0;
 }
 
@@ -249,6 +249,7 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case PERF_RECORD_EXIT:
 		on_exit_record(perf, piece);
+		on_maps(perf, piece);
 		break;
 	case PERF_RECORD_LOST:
 		on_lost(perf, piece, 8);

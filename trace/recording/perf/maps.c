@@ -28,7 +28,8 @@
 
 #define NO_PROCESS (-2)
 #define WAITING_MAX ((size_t)48 << 20) /* bytes of records that wait for their time */
-#define PARTS_MAX 64 /* new parts by one map: two at each depth of a tree */
+#define PARTS_MAX 80 /* new parts by one map: two at each depth of a tree; and its path */
+#define PATH_PART 64 /* bytes of a path that are counted as a part */
 
 struct place {
 	uint32_t nr_users;
@@ -63,6 +64,11 @@ struct file_id {
 	char path[];
 };
 
+static size_t parts_of_path(const struct place *place)
+{
+	return strlen(place->path) / PATH_PART;
+}
+
 /* ---- trees. Functions take over the trees that they are given, and a NULL is an empty one. */
 
 static struct part *new_part(struct perf_maps *maps, uint64_t begin, uint64_t end,
@@ -71,7 +77,8 @@ static struct part *new_part(struct perf_maps *maps, uint64_t begin, uint64_t en
 	struct part *part = xcalloc(1, sizeof(*part));
 
 	*part = (struct part){ 1, 1, begin, end, place, NULL, NULL };
-	place->nr_users++;
+	if (!place->nr_users++)
+		maps->nr += parts_of_path(place);
 	maps->nr++;
 	return part;
 }
@@ -82,8 +89,10 @@ static void drop(struct perf_maps *maps, struct part *part)
 		return;
 	drop(maps, part->low);
 	drop(maps, part->high);
-	if (!--part->place->nr_users)
+	if (!--part->place->nr_users) {
+		maps->nr -= parts_of_path(part->place);
 		free(part->place);
+	}
 	free(part);
 	maps->nr--;
 }
@@ -285,6 +294,20 @@ static bool replace_maps(struct perf_maps *maps, int32_t pid, int32_t parent)
 	return true;
 }
 
+/* Other threads may go on for a moment: maps are dropped once room may become short. */
+static void end_process(struct perf_maps *maps, int32_t pid, int32_t tid)
+{
+	struct process_maps *process = NULL;
+
+	if (pid == tid && maps->nr > PERF_MAPS_MAX / 2)
+		HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
+	if (!process)
+		return;
+	drop(maps, process->tree);
+	process->tree = NULL;
+	process->nr_changes++;
+}
+
 /* A process begins with the maps of its parent, a program with none. */
 static bool take_change(struct perf_maps *maps, const struct perf_piece *piece, bool swap)
 {
@@ -294,6 +317,11 @@ static bool take_change(struct perf_maps *maps, const struct perf_piece *piece, 
 		return true;
 	pid = (int32_t)bytes_u32(piece->at, swap);
 	parent = (int32_t)bytes_u32(piece->at + 4, swap);
+	if (piece->type == PERF_RECORD_EXIT) {
+		if (piece->size >= 12)
+			end_process(maps, pid, (int32_t)bytes_u32(piece->at + 8, swap));
+		return true;
+	}
 	if (piece->type == PERF_RECORD_COMM && piece->misc & MISC_EXEC)
 		return replace_maps(maps, pid, NO_PROCESS);
 	if (piece->type == PERF_RECORD_FORK && !(piece->misc & MISC_NO_COPY) && pid != parent)

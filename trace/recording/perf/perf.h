@@ -121,18 +121,18 @@ struct perf_piece;
  * ---- maps.c: where the code of processes and of the kernel is, as records say. Zero-initialised
  * is nowhere.
  */
-#define PERF_MAPS_MAX (1u << 20) /* parts of maps, and processes: some 150 MB */
+#define PERF_MAPS_MAX (1u << 20) /* parts of maps and of long paths, and processes: some 230 MB */
 
 struct perf_maps {
 	struct perf_waiting waiting; /* records, until an event has their time */
 	struct process_maps *processes; /* a hash */
 	struct file_id *ids;		/* a hash: the build ids of files */
-	size_t nr_ids, nr;		/* nr: parts of all maps */
+	size_t nr_ids, nr;		/* nr: parts of all maps, and of their paths */
 	uint64_t nr_left_out;		/* records without room for them */
 	uint64_t left_out_at;		/* the offset of the first of them */
 };
 
-/* Takes records MMAP, MMAP2, COMM and FORK of a time, and the feature that has build ids. */
+/* Takes records MMAP, MMAP2, COMM, FORK and EXIT of a time, and the feature that has build ids. */
 void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
 		    bool swap);
 void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);

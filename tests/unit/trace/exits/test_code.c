@@ -216,8 +216,38 @@ static void too_many_maps(void **state)
 			(uint64_t)i << 20, 0, "/no");
 	put_stack(&bytes, 1300, 77, 1, STACK(OF_USER, VMM + 0x8));
 	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;vmm+0x4008=1*1");
-	assert_non_null(strstr(problem, "from here on 4163 of more than 1048576 maps of processes "
-					"are left out: some code has no name"));
+	assert_non_null(strstr(problem, "from here on 4179 maps of processes are left out, for "
+					"which there is no room: some code has no name"));
+}
+
+/* A long path takes as much room as several maps; a process that has ended makes room for others. */
+static void maps_with_long_names(void **state)
+{
+	char name[1020];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[0] = '/';
+	name[sizeof(name) - 1] = '\0';
+	for (int has_ended = 0; has_ended < 2; has_ended++) {
+		struct bytes bytes = { .swap = 0 };
+
+		begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+		put_stack_exit(&bytes, 1000, 30);
+		for (uint32_t pid = 1000; pid < 1080; pid++) {
+			for (uint32_t i = 0; i < 1024; i++)
+				put_map(&bytes, 100 + pid, pid, PERF_RECORD_MISC_USER,
+					(uint64_t)i << 20, 0, name);
+			if (has_ended)
+				put_task_end(&bytes, 100 + pid, pid);
+		}
+		put_stack(&bytes, 1300, 77, 1, STACK(OF_USER, VMM + 0x8));
+		assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;vmm+0x4008=1*1");
+		if (has_ended)
+			assert_string_equal(problem, "");
+		else
+			assert_non_null(strstr(problem, "maps of processes are left out"));
+	}
 }
 
 /* A child has its parent's maps of that time, until it runs another program. */
@@ -448,6 +478,7 @@ UNIT(test_code)
 		cmocka_unit_test_setup_teardown(maps_have_times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_maps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_maps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(maps_with_long_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(children_of_children, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_newer_map_ends_parts_of_older_ones, set_up,
