@@ -47,6 +47,9 @@ struct who {
 	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
+	struct key *asked; /* in this sample, of processes: the pid in place of a guest; field */
+	size_t nr_asked, room_asked;
+	struct key_index asked_index;
 	size_t nr_names;
 	enum want_scope scope;
 	uint32_t guest;
@@ -133,12 +136,26 @@ static bool runs_still(const struct who *who, const struct who_time *time)
 	return strncmp(name, time->process, WHO_NAME) == 0;
 }
 
+static void begin_asking(struct who *who)
+{
+	who->nr_asked = 0;
+	key_index_clear(&who->asked_index);
+}
+
 /* Of several processes of a name the one that was found last; one that has ended has no pid. */
 static void keep_pid(struct who *who, const struct who_time *time, uint32_t field)
 {
 	const struct field *of = fields_get(who->args.fields, field);
-	bool has_run = of->alias && runs_still(who, time); /* else its name is one too many */
+	struct key key = { .guest = (uint32_t)time->number, .field = field };
+	size_t at = key_index_add(&who->asked_index, who->asked, sizeof(*who->asked),
+				  who->nr_asked, &key);
+	bool has_run;
 
+	if (at < who->nr_asked) /* of another vCPU's pair */
+		return;
+	array_grow(&who->asked, &who->room_asked, at + 1);
+	who->asked[who->nr_asked++] = key;
+	has_run = of->alias && runs_still(who, time); /* else its name is one too many */
 	if (has_run || of->pid == (int32_t)time->number)
 		fields_set_pid(who->args.fields, field, has_run ? (int32_t)time->number : 0);
 }
@@ -262,6 +279,8 @@ static void who_close(void *state)
 	who_members_release(&who->members);
 	free(who->culprits);
 	key_index_release(&who->index);
+	free(who->asked);
+	key_index_release(&who->asked_index);
 	free(who);
 }
 
@@ -336,6 +355,7 @@ static void take_pairs(struct who *who)
 		if (member->number != WHO_NO_RECORD)
 			member->waited_ns = waited_ns(who, member);
 	}
+	begin_asking(who);
 	who_bpf_take(who->bpf, take_time, who);
 	for (size_t i = 0; i < who->nr_culprits; i++) {
 		struct who_member *member =
