@@ -113,25 +113,19 @@ static struct view_type type_of_groups(unsigned int groups)
 	return type;
 }
 
-/* With KVM's own counters alone, these are exported. */
-static unsigned int groups_of(const struct options *options)
-{
-	return options->metrics | (options->cost == COST_NONE ? METRICS_STATISTICS : 0);
-}
-
 static int begin(struct export *export, struct error *error)
 {
 	struct run *run = &export->run;
-	unsigned int groups = groups_of(run->options);
+	unsigned int groups = run->options->metrics;
 	const struct run_plan plan = {
 		.source.monitor = {
 			.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 				     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
-				     (run->options->metrics & METRICS_STATISTICS ?
-					      PROVIDERS_STATISTICS : 0) |
+				     (groups & METRICS_STATISTICS ? PROVIDERS_STATISTICS : 0) |
 				     (groups & METRICS_OF_WHO ? 1U << PROVIDER_WHO : 0),
 			.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO,
 		},
+		.source.may_lack_events = !(groups & METRICS_EVENTS),
 	};
 	int err = run_signals(run, true, false);
 
@@ -454,8 +448,8 @@ static int understand(struct options *options, struct error *error)
 static int export_all(struct export *export, struct error *error)
 {
 	const struct options *options = export->run.options;
-	const struct metrics_config config = {
-		.groups = groups_of(options),
+	struct metrics_config config = {
+		.groups = options->metrics,
 		.max_series = options->max_series,
 		.statistics = PROVIDERS_STATISTICS,
 		.thresholds = &export->run.parts.thresholds,
@@ -464,6 +458,9 @@ static int export_all(struct export *export, struct error *error)
 
 	if (err)
 		return err;
+	/* With KVM's own counters alone, these are exported. */
+	if (monitor_facts(export->run.monitor)->cost == COST_NONE)
+		config.groups |= METRICS_STATISTICS;
 	export->metrics = metrics_new(&config);
 	return count(export, error);
 }

@@ -464,6 +464,15 @@ else
 		like "$(head -n 1 "$ERR")" \
 			'tracefs is not mounted: .*; --cost none .* which is done here$' \
 			"and one line says what is missing"
+		# shellcheck disable=SC2086
+		is "$(without $all_tracefs $all_debugfs -- export --prometheus - -n 1)" 0 \
+			"the exporter has them, too"
+		like "$(cat "$TMP/out")" "^kvmtop_statistic_total\{.*name=" "by name"
+		like "$(cat "$ERR")" 'tracefs is not mounted: .* which is done here$' \
+			"which the same line says"
+		# shellcheck disable=SC2086
+		is "$(without $all_tracefs $all_debugfs -- export --prometheus - -n 1 \
+			--metrics events)" 1 "with events, which are asked for: a failure"
 	else
 		skip "KVM's counters need no tracefs" "they cannot be read by BPF"
 	fi
