@@ -270,7 +270,11 @@ struct field {
 	enum field_use use;
 	/* EVENT_PART(), or enum time_part, host_part, wait_part, function_side ...; see use */
 	unsigned int part;
-	int32_t pid; /* of WAIT_PROCESS: a process of this name that runs; 0: not known */
+	/*
+	 * Of WAIT_PROCESS a process of this name that runs, of WAIT_VMM and WAIT_VHOST a thread;
+	 * 0: not known.
+	 */
+	int32_t pid;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */

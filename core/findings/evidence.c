@@ -150,8 +150,8 @@ static uint64_t waited_ns(const struct measure *measure, const struct subject *s
 }
 
 /*
- * With the pid, of a guest where guests share the name: "waits(guest 5000 web1 vCPU 0)" is the
- * field's name.
+ * With the number of the process or thread; else, where guests share the name, with the guest's:
+ * "waits(guest 5000 web1 vCPU 0)" is the field's name.
  */
 static void name_culprit(const struct measure *measure, char *buf, size_t size,
 			 const struct field *field)
@@ -161,8 +161,9 @@ static void name_culprit(const struct measure *measure, char *buf, size_t size,
 
 	wait_name_culprit(buf, size, field);
 	len = strlen(buf);
-	if (field->part == WAIT_PROCESS && field->pid)
-		snprintf(buf + len, size - len, " (%d)", (int)field->pid);
+	if (field->pid)
+		snprintf(buf + len, size - len, " (%s%d)",
+			 field->part == WAIT_PROCESS ? "" : "thread ", (int)field->pid);
 	else if (field->part != WAIT_OWN && field->alias && pid && is_shared(measure, field->alias))
 		snprintf(buf + len, size - len, " (%d)", (int)strtol(pid, NULL, 10));
 }
@@ -248,8 +249,8 @@ static const char *const keep_off[WAIT_PARTS] = {
 	[WAIT_GUEST] = "pin the two to different CPUs (libvirt: vcpupin), or run fewer vCPUs on "
 		       "this host",
 	[WAIT_VMM] = "give the VMM's other threads CPUs of their own (libvirt: emulatorpin, "
-		     "iothreadpin)",
-	[WAIT_VHOST] = "give these threads CPUs of their own (libvirt: emulatorpin; taskset)",
+		     "iothreadpin; taskset -cp)",
+	[WAIT_VHOST] = "give these threads CPUs of their own (libvirt: emulatorpin; taskset -cp)",
 	[WAIT_KERNEL] = "leave this CPU out of /sys/devices/virtual/workqueue/cpumask (kworker), "
 			"or move what makes the kernel work there",
 	[WAIT_PROCESS] = "taskset, systemd's AllowedCPUs=, or a lower weight (CPUWeight=, nice)",

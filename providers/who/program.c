@@ -276,7 +276,7 @@ static void name_kernel(const struct guests *guests, const struct who_time *time
 static void name_vmm(const struct guests *guests, const struct who_time *time,
 		     struct who_names *names)
 {
-	const struct guest *guest = guests_by_pid(guests, (pid_t)time->number);
+	const struct guest *guest = guests_by_pid(guests, (pid_t)time->ran_pid);
 
 	names->part = guest_name_is_vhost(time->thread) ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)

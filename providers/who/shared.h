@@ -26,10 +26,10 @@ struct who_thread {
 
 /* What had the CPU meanwhile. */
 enum who_kind {
-	WHO_VCPU,	/* number: its thread */
-	WHO_VMM,	/* another thread of a VMM; number: the process */
+	WHO_VCPU,
+	WHO_VMM,	/* another thread of a VMM */
 	WHO_KERNEL,	/* a thread of the kernel */
-	WHO_PROCESS,	/* number: the first of this name */
+	WHO_PROCESS,	/* any other thread */
 	WHO_IRQ,	/* as the kernel accounts them */
 	WHO_SOFTIRQ,
 	WHO_IDLE,	/* the CPU was waking up */
@@ -50,7 +50,7 @@ struct who_time {
 	__u64 ns, max_ns;
 	__u32 tid;    /* of the vCPU's thread */
 	__u32 kind;   /* enum who_kind */
-	__u64 number; /* see there; else 0 */
+	__u32 ran_tid, ran_pid; /* the first of these names; 0: it was no thread */
 	char thread[WHO_NAME], process[WHO_NAME]; /* names as the kernel has them */
 };
 

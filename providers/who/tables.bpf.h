@@ -93,13 +93,12 @@ static __always_inline void begin_time(struct who_time *time, const struct charg
 			 sizeof(*time) - __builtin_offsetof(struct who_time, count));
 	time->tid = charge->tid;
 	time->kind = charge->kind;
-	if (ran)
-		copy_name(time->thread, ran);
-	if (ran && charge->kind == WHO_VCPU)
-		time->number = READ(ran, struct task_struct, pid);
-	if (ran && (charge->kind == WHO_VMM || charge->kind == WHO_PROCESS))
-		time->number = READ(ran, struct task_struct, tgid);
-	if (ran && charge->kind == WHO_PROCESS)
+	if (!ran)
+		return;
+	time->ran_tid = READ(ran, struct task_struct, pid);
+	time->ran_pid = READ(ran, struct task_struct, tgid);
+	copy_name(time->thread, ran);
+	if (charge->kind == WHO_PROCESS)
 		copy_name(time->process, READ_POINTER(ran, struct task_struct, group_leader));
 }
 

@@ -47,7 +47,7 @@ struct who {
 	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
-	struct key *asked; /* in this sample, of processes: the pid in place of a guest; field */
+	struct key *asked; /* in this sample: the pid in place of a guest; field */
 	size_t nr_asked, room_asked;
 	struct key_index asked_index;
 	size_t nr_names;
@@ -92,7 +92,7 @@ static uint32_t field_of_time(struct who *who, const struct who_member *waiter,
 	struct who_names names = { .part = WAIT_UNKNOWN };
 	const struct who_member *ran;
 
-	ran = time->kind == WHO_VCPU ? who_members_find(&who->members, (pid_t)time->number) : NULL;
+	ran = time->kind == WHO_VCPU ? who_members_find(&who->members, (pid_t)time->ran_tid) : NULL;
 	if (ran)
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
 	who_names_of(who->args.guests, time, ran ? &ran_key : NULL, waiter->guest, &names);
@@ -124,16 +124,16 @@ static size_t find_culprit(struct who *who, const struct who_member *waiter, uin
 	return at;
 }
 
-/* The process may have ended, and another one may have its pid. */
-static bool runs_still(const struct who *who, const struct who_time *time)
+/* It may have ended, and another one may have its number. */
+static bool runs_still(const struct who *who, int32_t pid, const char *expected)
 {
 	char path[PATH_MAX], name[WHO_NAME + 1];
 
-	if (read_small(env_path(who->args.env, path, sizeof(path), "/proc/%llu/comm",
-				(unsigned long long)time->number), name, sizeof(name)) <= 0)
+	if (read_small(env_path(who->args.env, path, sizeof(path), "/proc/%d/comm", (int)pid),
+		       name, sizeof(name)) <= 0)
 		return false;
 	name[strcspn(name, "\n")] = '\0';
-	return strncmp(name, time->process, WHO_NAME) == 0;
+	return strncmp(name, expected, WHO_NAME) == 0;
 }
 
 static void begin_asking(struct who *who)
@@ -142,22 +142,34 @@ static void begin_asking(struct who *who)
 	key_index_clear(&who->asked_index);
 }
 
-/* Of several processes of a name the one that was found last; one that has ended has no pid. */
+/* Whether it is asked for in this sample for the first time. */
+static bool begin_question(struct who *who, int32_t pid, uint32_t field)
+{
+	struct key key = { .guest = (uint32_t)pid, .field = field };
+	size_t at = key_index_add(&who->asked_index, who->asked, sizeof(*who->asked),
+				  who->nr_asked, &key);
+
+	if (at < who->nr_asked) /* of another vCPU's pair */
+		return false;
+	array_grow(&who->asked, &who->room_asked, at + 1);
+	who->asked[who->nr_asked++] = key;
+	return true;
+}
+
+/* Of several of a name the one that was found last; one that has ended has no pid. */
 static void keep_pid(struct who *who, const struct who_time *time, uint32_t field)
 {
 	const struct field *of = fields_get(who->args.fields, field);
-	struct key key = { .guest = (uint32_t)time->number, .field = field };
-	size_t at = key_index_add(&who->asked_index, who->asked, sizeof(*who->asked),
-				  who->nr_asked, &key);
-	bool has_run;
+	bool is_process = of->part == WAIT_PROCESS, has_run;
+	int32_t pid = (int32_t)(is_process ? time->ran_pid : time->ran_tid);
 
-	if (at < who->nr_asked) /* of another vCPU's pair */
+	if (!of->alias || (!is_process && of->part != WAIT_VMM && of->part != WAIT_VHOST))
+		return; /* another kind; or its name is one too many */
+	if (!begin_question(who, pid, field))
 		return;
-	array_grow(&who->asked, &who->room_asked, at + 1);
-	who->asked[who->nr_asked++] = key;
-	has_run = of->alias && runs_still(who, time); /* else its name is one too many */
-	if (has_run || of->pid == (int32_t)time->number)
-		fields_set_pid(who->args.fields, field, has_run ? (int32_t)time->number : 0);
+	has_run = runs_still(who, pid, is_process ? time->process : time->thread);
+	if (has_run || of->pid == pid)
+		fields_set_pid(who->args.fields, field, has_run ? pid : 0);
 }
 
 /* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
@@ -173,8 +185,7 @@ static void take_time(void *arg, const struct who_time *time, uint64_t count, ui
 		return;
 	if (*field == FIELD_NONE)
 		*field = field_of_time(who, waiter, time);
-	if (time->kind == WHO_PROCESS)
-		keep_pid(who, time, *field);
+	keep_pid(who, time, *field);
 	at = find_culprit(who, waiter, *field); /* which may move the list */
 	culprit = &who->culprits[at];
 	culprit->count += count;

@@ -380,6 +380,18 @@ else
 	skip "a screen with findings" "$T_no_screen"
 fi
 
+# ---- a VMM's thread, by its number
+
+pinned who-lock --cpuid 20000 --pio 1 --lock --answer 1 --rounds 0
+go who-lock
+busy
+"$KVMTOP" why -g who-lock 3 >"$TMP/out" 2>"$TMP/err"
+thread=$(sed -n 's/.*miniguest of who-lock (thread \([0-9]*\)) .*/\1/p' "$TMP/out")
+is "$(cat "/proc/$GUEST/task/${thread:-none}/comm")" miniguest \
+	"a thread of a VMM is named with its number"
+stop "$BUSY"
+stop "$GUEST"
+
 # ---- only while it is asked for; in a history
 
 pinned who-kept --cpuid 20000 --rounds 0

@@ -20,8 +20,8 @@ enum {
 	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
 	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
 	TOLD_NEW, VMM, IOTHREAD, INTERRUPT, RAISED, RTC, LOWERED, ACCEPTED,
-	WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_KERNEL, BLOCKED, BLOCKED_NPF, BLOCKED_CPUID,
-	USER_BLOCKED, USER_BLOCKED_IO, USER_BLOCKED_RESTART, NR_FIELDS
+	WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_VMM, RAN_KERNEL, BLOCKED, BLOCKED_NPF,
+	BLOCKED_CPUID, USER_BLOCKED, USER_BLOCKED_IO, USER_BLOCKED_RESTART, NR_FIELDS
 };
 
 #define ARGUMENT_OF(parent_id, text, short, error) \
@@ -143,6 +143,8 @@ static const struct field specs[] = {
 		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_OWN },
 	[RAN_PROCESS] = { .name = "waits(process make make)", .label = "make", .alias = "make",
 			  .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS },
+	[RAN_VMM] = { .name = "waits(vmm 5000 web1 io)", .label = "io", .alias = "web1",
+		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_VMM },
 	[RAN_KERNEL] = { .name = "waits(kernel kworker)", .label = "kworker", .parent = WAITS,
 			 .use = USE_WAIT, .part = WAIT_KERNEL },
 	[BLOCKED] = SLEPT_OF(FIELD_NONE, "vmexit_blocked", NULL, VMEXIT),
@@ -704,6 +706,7 @@ static void remedies_are_for_the_culprit(void **state)
 		{ RAN_OWN, "Keep its vCPU 1 off CPU 3: pin the guest's vCPUs to CPUs of their " },
 		{ RAN_OTHER, "Keep web1 vCPU 0 off CPU 3: pin the two to different CPUs" },
 		{ RAN_PROCESS, "Keep make (4711) off CPU 3: taskset, " },
+		{ RAN_VMM, "Keep io of web1 (thread 5007) off CPU 3: give the VMM's " },
 		{ RAN_KERNEL, "Keep kworker off CPU 3: leave this CPU out of " },
 	};
 
@@ -712,6 +715,7 @@ static void remedies_are_for_the_culprit(void **state)
 		const char *remedy;
 
 		fields_set_pid(world->fields, RAN_PROCESS, 4711);
+		fields_set_pid(world->fields, RAN_VMM, 5007);
 		whole_second(world, 1, 0);
 		add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
 		add(world, (struct key){ 1, 0, HOST_ON }, 3);

@@ -50,7 +50,7 @@ static void each_has_its_kind(void **state)
 	assert_int_equal(guests_add_fake(guests, 4000, "db1", 2), DB1);
 	assert_int_equal(guests_add_fake(guests, 5000, "web1", 1), WEB1);
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
-		struct who_time time = { .kind = list[i].kind, .number = list[i].number };
+		struct who_time time = { .kind = list[i].kind, .ran_pid = list[i].number };
 		struct who_names names = { .part = WAIT_UNKNOWN };
 		char text[512];
 

@@ -45,7 +45,8 @@ struct waits {
 		uint32_t tid;		 /* of the vCPU that waited */
 		enum who_kind kind;
 		const char *thread;
-		uint64_t number;
+		_Atomic(uint32_t) ran_tid;
+		uint32_t ran_pid;
 	} charged;
 };
 
@@ -183,7 +184,8 @@ static void take(void *arg, const struct who_time *time, uint64_t count, uint64_
 	assert_true(count > 0);
 	charged->nr++;
 	charged->all_ns += ns;
-	if (time->kind == charged->kind && time->number == charged->number &&
+	if (time->kind == charged->kind && time->ran_tid == charged->ran_tid &&
+	    time->ran_pid == charged->ran_pid &&
 	    (!charged->thread || !strcmp(time->thread, charged->thread)))
 		charged->ns += ns;
 }
@@ -227,6 +229,9 @@ static void be_first(void)
 
 static void *run_first(void *arg)
 {
+	struct charged *charged = arg;
+
+	atomic_store(&charged->ran_tid, (uint32_t)syscall(SYS_gettid));
 	be_first();
 	prctl(PR_SET_NAME, "culprit");
 	for (int i = 0; i < RUNS; i++) {
@@ -248,10 +253,10 @@ static void blame_culprit(enum who_kind kind)
 		skip();
 	waits.charged.kind = kind;
 	waits.charged.thread = "culprit";
-	waits.charged.number = (uint64_t)getpid();
+	waits.charged.ran_pid = (uint32_t)getpid();
 	if (kind == WHO_VMM)
 		assert_int_equal(who_bpf_add_vmm(waits.bpf, getpid()), 0);
-	assert_int_equal(pthread_create(&culprit, NULL, run_first, NULL), 0);
+	assert_int_equal(pthread_create(&culprit, NULL, run_first, &waits.charged), 0);
 	pthread_join(culprit, NULL);
 	end_waits(&waits, 1);
 	assert_true(waits.charged.ns > UINT64_C(9) * RUNS * RUN_NS / 10);
@@ -277,7 +282,8 @@ static void two_vcpus_blame_each_other(void **state)
 	if (!begin_waits(&waits, 2))
 		skip();
 	waits.charged.kind = WHO_VCPU;
-	waits.charged.number = (uint64_t)waits.vcpus[1].tid;
+	waits.charged.ran_tid = (uint32_t)waits.vcpus[1].tid;
+	waits.charged.ran_pid = (uint32_t)getpid();
 	for (int i = 0; i < 200 && waits.charged.ns < 50000000; i++) {
 		usleep(100000);
 		who_bpf_take(waits.bpf, take, &waits.charged);
