@@ -283,6 +283,7 @@ int run_sample(struct run *run, struct error *error)
 
 static enum woken wait_for(const struct run *run, int timer)
 {
+	int timeout_ms = run->look_ms ? run->look_ms : -1, nr;
 	struct pollfd fds[] = {
 		{ .fd = run->signals, .events = POLLIN },
 		{ .fd = timer, .events = POLLIN },
@@ -292,8 +293,11 @@ static enum woken wait_for(const struct run *run, int timer)
 	struct signalfd_siginfo info;
 
 	for (;;) {
-		if (timer_poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		nr = timer_poll(fds, ARRAY_SIZE(fds), timeout_ms);
+		if (nr < 0 && errno != EINTR)
 			return WOKEN_END;
+		if (!nr)
+			monitor_look(run->monitor);
 		if (fds[0].revents && read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 			if (info.ssi_signo == SIGHUP && run->to_file)
 				return WOKEN_HANGUP;

@@ -135,6 +135,7 @@ struct run {
 	int signals;	     /* a signalfd: INT, TERM, HUP; -1: not yet */
 	sigset_t enders;     /* INT and TERM, unless they are ignored */
 	int ender;	     /* a descriptor: when it can be read, the loop ends; -1: none */
+	int look_ms; /* between two samples the guests are looked at so often; 0: not at all */
 	bool to_file; /* lines go to a file, which HUP reopens, not to standard output */
 	char warned[MONITOR_NOTICES][sizeof(struct error)]; /* the notices that were printed */
 };

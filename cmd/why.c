@@ -20,6 +20,7 @@
 #include "core/views/view.h"
 
 #define WHO_INTERVAL_S 0.5
+#define LOOK_MS 50
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
 #define ASIDES \
@@ -59,11 +60,15 @@ static int begin(struct run *run, struct error *error)
 	return err;
 }
 
-/* A vCPU's waits are measured from a sample on that has it, and are lost after its end. */
+/*
+ * A vCPU's waits are measured from a look on that finds its thread, and are lost after its end. The
+ * kernel tells of a new VM and of a new vCPU, not of the thread that runs it.
+ */
 static int count(struct run *run, struct error *error)
 {
 	double steps = is_who(run) ? run->options->duration_s / WHO_INTERVAL_S : 1;
 
+	run->look_ms = LOOK_MS;
 	return run_seconds(run, steps > 1 ? (unsigned long)steps : 1, error);
 }
 

@@ -120,6 +120,12 @@ bool feed_want(struct feed *feed, const struct want *all, bool is_new)
 	return true;
 }
 
+void feed_look(const struct feed *feed)
+{
+	if (feed->is_open && feed->has_want && feed->provider->look)
+		feed->provider->look(feed->state);
+}
+
 /* The feed is not in this sample. After too many failures it is switched off. */
 static void count_failure(struct feed *feed, int err, const struct error *error)
 {

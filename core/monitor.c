@@ -442,6 +442,12 @@ void monitor_sample(struct monitor *monitor)
 		take_sample(monitor);
 }
 
+void monitor_look(struct monitor *monitor)
+{
+	for (size_t i = 0; i < monitor->nr_feeds; i++)
+		feed_look(&monitor->feeds[i]);
+}
+
 void monitor_reset(struct monitor *monitor)
 {
 	stats_reset(monitor->stats, monitor->fields);

@@ -92,6 +92,9 @@ bool monitor_is_ready(struct monitor *monitor);
 /* Brings the guests up to date and takes a sample. */
 void monitor_sample(struct monitor *monitor);
 
+/* Between two samples: what is measured of a vCPU's thread is measured soon after it begins. */
+void monitor_look(struct monitor *monitor);
+
 /* The next monitor_sample() takes the one sample of a recording that follows the latest. */
 void monitor_go_on(struct monitor *monitor);
 
@@ -171,6 +174,9 @@ void feed_say(struct feed *feed, const char *text);
  * passed. A feed that cannot do it is closed.
  */
 bool feed_want(struct feed *feed, const struct want *all, bool is_new);
+
+/* Lets it take note of new threads, if it is open and wanted. */
+void feed_look(const struct feed *feed);
 
 /* Adds its rows, if it is open. A feed that fails too often is closed. */
 void feed_collect(struct feed *feed, struct sample *sample);

@@ -127,6 +127,12 @@ struct provider {
 	int (*collect)(void *state, struct sample *sample, struct error *error);
 
 	/*
+	 * Between two samples: takes note of threads that are new. What is wrong the next collect()
+	 * says. NULL: it takes note of none.
+	 */
+	void (*look)(void *state);
+
+	/*
 	 * Adds its programs that run in exits, not the ones that only the scheduler runs. They stay
 	 * open until the next call of this provider. NULL: it has none.
 	 */

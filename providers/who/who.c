@@ -44,6 +44,7 @@ struct who {
 	struct who_interrupts *interrupts;
 	uint32_t waits, preempted, in_kernel; /* fields */
 	struct who_members members;
+	bool has_changed; /* the members, since the latest sample */
 	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
@@ -430,18 +431,27 @@ static void add_quiet(const struct who *who, struct sample *sample)
 	}
 }
 
+static void who_look(void *state)
+{
+	struct who *who = state;
+
+	if (!who->bpf && !who_interrupts_are_measured(who->interrupts))
+		return;
+	if (!who_members_update(&who->members, who->bpf))
+		return;
+	forget_culprits(who);
+	who->has_changed = true;
+}
+
 static int who_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct who *who = state;
 	bool has_interrupts = who_interrupts_are_measured(who->interrupts);
-	bool has_changed;
 	int err = 0;
 
 	if (!who->bpf && !has_interrupts)
 		return -EAGAIN;
-	has_changed = who_members_update(&who->members, who->bpf);
-	if (has_changed)
-		forget_culprits(who);
+	who_look(who);
 	sample->time_ns[who->args.source] = clock_now_ns();
 	if (who->bpf)
 		collect_waits(who, sample, error);
@@ -449,8 +459,9 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
 	if (has_interrupts && !err)
 		add_quiet(who, sample);
-	if (has_changed && has_interrupts)
+	if (who->has_changed && has_interrupts)
 		who_interrupts_forget(who->interrupts, has_ended, who);
+	who->has_changed = false;
 	who->members.ended.nr = 0;
 	return err;
 }
@@ -468,6 +479,7 @@ const struct provider who_provider = {
 	.open = who_open,
 	.want = who_want,
 	.collect = who_collect,
+	.look = who_look,
 	.programs = who_programs,
 	.close = who_close,
 };

@@ -255,6 +255,34 @@ stop "$LOG"
 is "$(read_who sum who-ends "$TMP/ends.before" "$TMP/ends.after" | sort -u)" good \
 	"what vCPUs waited that have ended is kept"
 
+# ---- guests that begin while it measures
+
+pinned who-first --rounds 0
+busy
+begin_who
+new=
+for n in 1 2 3 4; do
+	spawn taskset -c "$last_cpu" "$HELPERS/miniguest" --name "who-new$n" --cpuid 20000 \
+		--rounds 0 >"$TMP/new"
+	wait_for 60 grep -q ready "$TMP/new"
+	wait_for 60 has_waited "$SPAWNED" 1000
+	freeze "$SPAWNED"
+	threads "$SPAWNED" >"$TMP/new$n"
+	new="$new $SPAWNED"
+done
+end_who "guests that begin"
+stop "$BUSY"
+for pid in $new; do
+	stop "$pid" KILL
+done
+soon=0
+for n in 1 2 3 4; do
+	lost=$(($(cut -d ' ' -f 3 "$TMP/new$n") - $(read_who ns "who-new$n" waits "")))
+	[ "$lost" -ge 100000000 ] || soon=$((soon + 1))
+done
+check "they are measured from soon after their begin, unless the host is too busy" [ "$soon" -ge 3 ]
+stop "$GUEST" KILL
+
 # ---- a guest that is started again: a name means whoever bears it
 
 busy
