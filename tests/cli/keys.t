@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Keys, clicks and sizes at random: the screen goes on and ends well. The same ones in every run;
-# KEYS=N in the environment: so many on each screen (20,000; 500 in tmux), SEED=N: others.
+# KEYS=N: so many on each screen (20,000; 500 in tmux), SEED=N: others.
 . tests/lib.sh
 
 # A line for each hand's work: "keys KEY...", "click COLUMN ROW [BUTTON]", "resize COLUMNS ROWS".

@@ -159,7 +159,7 @@ boxes() {
 	box vcpu0 wait 46 56 "VMMs that spin on one CPU"
 	stop "$GUEST"
 
-	busy_guest rests --cpuid 10 --pause 20000
+	busy_guest rests --cpuid 10 --pause 40000
 	boxes_of rests
 	boxes_agree "a guest that rests"
 	box vcpu0 idle 60 99 "a guest that rests"
@@ -194,8 +194,8 @@ boxes_x86() {
 	fi
 	GUEST_PROGRAM=haltguest
 	b_before=$(cat /sys/module/kvm/parameters/halt_poll_ns)
-	# Few halts: what schedule() takes before it switches is no thread's to the scheduler, and
-	# on an emulated CPU some 100 us.
+	# Few halts, here and below: what schedule() takes before it switches is no thread's to the
+	# scheduler, and on an emulated CPU some 100 us.
 	for b_ns in 0 40000000; do
 		echo $b_ns >/sys/module/kvm/parameters/halt_poll_ns
 		guest_of haltguest halts 4000 20000
@@ -212,11 +212,11 @@ boxes_x86() {
 	done
 	echo "$b_before" >/sys/module/kvm/parameters/halt_poll_ns
 
-	guest_of haltguest kicked --kick 8000 10000
+	guest_of haltguest kicked --kick 4000 20000
 	go kicked
 	boxes_of kicked
 	boxes_agree "halts that signals end"
-	box vcpu0 user 15 30 "halts that signals end"
+	box vcpu0 user 12 30 "halts that signals end"
 	stop "$GUEST"
 
 	guest_of haltguest waits --unstarted 600 10000

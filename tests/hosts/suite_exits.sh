@@ -330,7 +330,8 @@ answered_long() {
 listed_long() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["vcpu"], $at["reason"], $at["pc"], $at["took_ns"] / 1000 }' "$TMP/exits"
+	{ print $at["vcpu"], $at["reason"], $at["pc"], ($at["took_ns"] + $at["wait_ns"]) / 1000 }
+	' "$TMP/exits" # in the trace an exit has its waits
 }
 
 # slow_of: of these lines, the exits that user space answers in 10 ms, sorted by vCPU.

@@ -33,7 +33,7 @@ static ssize_t answer(const char *path, char *buf, size_t size)
 /* Takes a pair of each vCPU with the process "hog". The process that the field has; 0: none. */
 static int32_t sample(struct who *who, uint32_t fields[VCPUS])
 {
-	struct who_time time = { .kind = WHO_PROCESS, .number = 4711 };
+	struct who_time time = { .kind = WHO_PROCESS, .ran_pid = 4711 };
 
 	strcpy(time.thread, "worker");
 	strcpy(time.process, "hog");

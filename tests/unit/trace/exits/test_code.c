@@ -220,7 +220,7 @@ static void too_many_maps(void **state)
 					"which there is no room: some code has no name"));
 }
 
-/* A long path takes as much room as several maps; a process that has ended makes room for others. */
+/* A long path takes as much room as several maps; an ended process makes room for others. */
 static void maps_with_long_names(void **state)
 {
 	char name[1020];
