@@ -62,6 +62,7 @@ struct account {
 	struct provider_args args;
 	struct account_reader *reader;
 	struct account_lives *lives; /* NULL: not known */
+	bool notes_vms; /* the last statistics of VMs are wanted */
 	struct known_vm *vms;
 	struct ended_part *ended; /* not in a sample yet */
 	size_t nr_ended, room_ended;
@@ -76,7 +77,7 @@ struct account {
 	bool has_times; /* any of these */
 	struct watched *watched;
 	size_t nr_watched, room_watched;
-	struct seen *seen; /* of the latest process */
+	struct seen *seen; /* of the latest process, or of all that ended */
 	size_t nr_seen, room_seen;
 	size_t *latest; /* by number + 1, the same count for the latest one */
 	size_t room_latest;
@@ -340,11 +341,11 @@ static bool begin_rows(const struct reading *reading, uint32_t guest,
 	struct seen seen = { guest, head->vcpu < 0 ? -1 : head->vcpu, head->vm,
 			     reading->sample->nr_rows, 0 };
 
-	if (account->nr_seen && account->seen[0].guest != guest)
-		forget_seen(account);
 	array_grow(&account->latest, &account->room_latest, slot + 1);
 	seen.others = account->latest[slot];
 	for (size_t i = seen.others; i; i = account->seen[i - 1].others) {
+		if (account->seen[i - 1].guest != guest) /* parts of VMs that ended, in any order */
+			continue;
 		if (account->seen[i - 1].vm == seen.vm)
 			return false;
 		seen.row = account->seen[i - 1].row;
@@ -407,12 +408,14 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	uint32_t flags;
 
 	add_part(account, head);
-	if (account->lives && head->vcpu < 0)
+	if (account->notes_vms && head->vcpu < 0)
 		note_vm(account, head->vm, (pid_t)head->pid);
 	if (!head->size || head->size != layout->size)
 		return;
 	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
 	watched = guest ? find_watched(account, guest->id) : NULL;
+	if (guest && account->nr_seen && account->seen[0].guest != guest->id)
+		forget_seen(account);
 	if (!watched || !is_wanted(account, watched) ||
 	    !begin_rows(reading, guest->id, head, &seen))
 		return;
@@ -427,7 +430,8 @@ static void take_begun(void *arg, const struct account_begun *begun)
 {
 	struct account *account = arg;
 
-	note_vm(account, begun->vm, (pid_t)begun->pid);
+	if (account->notes_vms)
+		note_vm(account, begun->vm, (pid_t)begun->pid);
 	guests_note_start(account->args.guests, (pid_t)begun->pid, begun->comm, begun->command,
 			  begun->size);
 }
@@ -601,6 +605,7 @@ static int load_reader(struct account *account, bool with_bytes, struct error *e
 		return err;
 	vm_watch_init(&account->watch);
 	account->lives = account_lives_new(&lives);
+	account->notes_vms = account->lives && lives.ended;
 	return 0;
 }
 

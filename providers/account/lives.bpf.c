@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notes who makes a VM, and the last statistics of a VM and its vCPUs as these are destroyed: no
- * exit runs it.
+ * Notes who makes a VM, and the last statistics of a VM and its vCPUs as these are destroyed. These
+ * programs do not run in exits.
  */
 #include <linux/types.h>
 
