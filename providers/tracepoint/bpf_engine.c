@@ -379,8 +379,9 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 		if (!err)
 			open_wanted(bpf);
 	}
-	while (!err && needed > bpf->nr_slots && bpf->nr_slots < MOST_SLOTS)
-		err = add_chunk(bpf);
+	/* Without memory for more threads there are the slots of threads that have ended. */
+	while (!err && needed > bpf->nr_slots && bpf->nr_slots < MOST_SLOTS && !add_chunk(bpf))
+		;
 	return err;
 }
 
