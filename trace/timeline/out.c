@@ -245,7 +245,12 @@ int out_settle(struct timeline_out *out)
 	err = fflush(file) || ferror(file) ? -errno : 0;
 	rewind(file);
 	while (!err && fread_unlocked(&event, sizeof(event), 1, file)) {
-		args.used = fread_unlocked(args.data, 1, event.size, file);
+		if (event.size > sizeof(args.data) ||
+		    fread_unlocked(args.data, 1, event.size, file) != event.size) {
+			err = -EIO;
+			break;
+		}
+		args.used = event.size;
 		event.event.ns = since(event.event.ns, base_ns);
 		event.end_ns = since(event.end_ns, base_ns);
 		write_event(out, &event, &args, args.data);
