@@ -33,11 +33,13 @@ enum { VIRTUAL_TIMER = 27, FIRST_SHARED = 32 }; /* AArch64's interrupts */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
 
 struct slot {
-	__u64 since_ns;
+	__u64 since_ns; /* when the interrupt became pending */
 	__u64 due_ns; /* of AArch64's timer; 0: it is another interrupt, or the time is not known */
-	/* Up to when the time is told apart, what the thread had waited then, and the parts. */
-	__u64 seen_ns, run_delay_ns, waking_ns, waiting_ns;
-	__u32 irq;
+	__u64 seen_ns; /* the time up to here is in the two parts below, or in none */
+	__u64 run_delay_ns; /* what the thread had waited for a CPU at seen_ns */
+	__u64 waking_ns; /* part of the time: the thread was asleep */
+	__u64 waiting_ns; /* part of the time: the thread had no CPU */
+	__u32 irq; /* the interrupt's number */
 	__u32 state; /* enum slot_state */
 	__u64 is_asleep; /* the thread sleeps, and has had no CPU since */
 };
@@ -139,6 +141,8 @@ static __always_inline void begin(const void *vcpu, __u32 irq, __u64 due_ns)
 	slot->waking_ns = slot->waiting_ns = 0;
 	slot->since_ns = slot->seen_ns = bpf_ktime_get_ns();
 	__sync_lock_test_and_set(&slot->state, SLOT_PENDING);
+	if (READ(task, struct task_struct, on_cpu)) /* since before: pass() has left out the slot */
+		slot->is_asleep = 0;
 	thread->is_pending = 1;
 }
 
