@@ -129,7 +129,6 @@ void text_vadd(char *text, size_t size, const char *format, va_list args)
 {
 	size_t len = strlen(text), mark = strlen(CUT);
 	bool was_cut = len >= mark && len + 4 >= size && strcmp(text + len - mark, CUT) == 0;
-
 	va_list again;
 
 	if (was_cut)

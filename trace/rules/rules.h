@@ -11,8 +11,8 @@
  * in ACRN's files. The fields are tsc (or ts), reltsc (relts), event, pid, vcpu, cpu, vm, and the
  * words 1 to 16.
  *
- * The rules that came with the two programs print what they printed. A number that is no
- * character of ASCII is printed as "?", and a TSC in seconds as an integer is cut.
+ * Rules shipped with the two scripts give the same output here. A number that is no character of
+ * ASCII is printed as "?", and a TSC in seconds as an integer is cut.
  */
 #ifndef KVMTOP_TRACE_RULES_RULES_H
 #define KVMTOP_TRACE_RULES_RULES_H
