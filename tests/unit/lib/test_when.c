@@ -184,7 +184,7 @@ static void clocks_are_set(void **state)
 	}
 }
 
-/* 2026-10-25: at 02:00 IST clocks are set to 01:00 GMT; 2026-03-29: at 01:00 GMT to 02:00 IST. */
+/* 2026-10-25: at 02:00 of summer clocks are set to 01:00; 2026-03-29: at 01:00 GMT to 02:00. */
 static void winter_is_the_exception(void **state)
 {
 	static const char *const zones[] = { DUBLIN, "Europe/Dublin" };
