@@ -407,7 +407,7 @@ int output_set_aside(const char *path, const char *const *suffixes, struct error
 
 const char *output_find_input(const char *path, const char *const *inputs, size_t nr)
 {
-	struct output output;
+	struct output output = { .folder = -1 };
 	struct stat file, folder, input;
 	bool is_there;
 

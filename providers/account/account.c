@@ -482,6 +482,18 @@ static void add_ended(struct account *account, const struct ended_part *part,
 	add_rows(&reading, &seen, is_from_zero ? ROW_FROM_ZERO : 0, layout, part->bytes);
 }
 
+static void add_ended_part(struct account *account, struct ended_part *part,
+			   struct sample *sample)
+{
+	const struct known_vm *vm = find_vm(account, part->head.vm);
+	bool is_there = vm && guests_by_pid(account->args.guests, vm->pid);
+
+	if (vm && !is_there)
+		add_ended(account, part, sample);
+	part->is_done = !is_there || part->was_there;
+	part->was_there = true;
+}
+
 static void drop_ended(struct account *account, const struct ended_part *part)
 {
 	struct known_vm *vm = find_vm(account, part->head.vm);
@@ -505,17 +517,13 @@ static void add_all_ended(struct account *account, struct sample *sample)
 	account_lives_read(account->lives);
 	all = account->nr_ended;
 	forget_seen(account);
-	for (size_t i = 0; i < all * 2; i++) {
-		struct ended_part *part = &account->ended[i % all];
-		const struct known_vm *vm = find_vm(account, part->head.vm);
-		bool is_there = vm && guests_by_pid(account->args.guests, vm->pid);
-
-		if ((part->head.vcpu < 0) != (i >= all))
-			continue;
-		if (vm && !is_there)
-			add_ended(account, part, sample);
-		part->is_done = !is_there || part->was_there;
-		part->was_there = true;
+	for (size_t i = 0; i < all; i++) {
+		if (account->ended[i].head.vcpu >= 0)
+			add_ended_part(account, &account->ended[i], sample);
+	}
+	for (size_t i = 0; i < all; i++) {
+		if (account->ended[i].head.vcpu < 0)
+			add_ended_part(account, &account->ended[i], sample);
 	}
 	for (size_t i = 0; i < all; i++) {
 		if (account->ended[i].is_done)
@@ -551,7 +559,8 @@ static int read_all(struct account *account, struct sample *sample)
 	bool walks = vm_watch_is_due(&account->watch, clock_now_ns());
 	int err = 0;
 
-	add_all_ended(account, sample);
+	if (sample)
+		add_all_ended(account, sample);
 	if (reads_one && walks)
 		err = read_process(account, 0, false, sample);
 	update(account);
