@@ -103,18 +103,21 @@ is "$(what guest_percent,cpu_percent ghost)" "3 n n
 
 # ---- a scrape
 
-# A guest that ended is there once more, before the next one of its name.
+# A series goes on with the next guest of its name: it has what all of them counted. The ghost is gone
+# without an end, which no host shows.
 tail -n 1 "$TMP/json.guests" >"$TMP/last"
-"$HELPERS/invariants" --rows "$TMP/last" guest,ended,total | awk -F '\t' '
-	$2 != "" { ended[$1] = $3; next }
-	{ there[$1] = there[$1] " " $3 }
-	END {
-		for (name in there)
-			print name in ended ? ended[name] : there[name]
-	}' | tr -s ' ' '\n' | sed '/^$/d' | sort -n >"$TMP/totals"
+{
+	"$HELPERS/invariants" --rows "$TMP/json.guests" guest,ended,total | awk -F '\t' '$2 != ""'
+	"$HELPERS/invariants" --rows "$TMP/last" guest,ended,total | awk -F '\t' '$2 == ""'
+} | awk -F '\t' '
+	$1 != "ghost" { sum[$1] += $3 }
+	END { for (name in sum) printf "%d\n", sum[name] }' | sort -n >"$TMP/totals"
 awk '/^kvmtop_exits_total{/ {
 		match($0, /guest="[^"]*"/)
-		sum[substr($0, RSTART, RLENGTH)] += $NF
+		name = substr($0, RSTART, RLENGTH)
+		sub(/ \([0-9]+\)"/, "\"", name) # one of two guests of a name
+		if (name !~ /"(ghost|\(ended\))"/)
+			sum[name] += $NF
 	}
 	END { for (key in sum) printf "%d\n", sum[key] }' "$world/world.prom" |
 	sort -n >"$TMP/scraped"
