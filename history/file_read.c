@@ -123,7 +123,7 @@ static int find_first_of_run(struct db *db, uint64_t from_ns, uint64_t to_ns, ui
 {
 	const struct db_value values[] = { DB_NUMBER(from_ns), DB_NUMBER(to_ns),
 					   DB_NUMBER(last->id) };
-	struct stored before;
+	struct stored before = { 0 };
 	int err = one_stored(db, SQL_BEFORE_RUN, values, ARRAY_SIZE(values), &before, error);
 
 	if (err && err != -ENOENT)

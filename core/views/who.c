@@ -190,6 +190,7 @@ static void find_culprits(const struct rollup *sums, const struct facts *facts,
 {
 	struct culprits culprits = { .first = xcalloc(sums->nr_owners + 1, sizeof(uint32_t)) };
 
+	array_grow_unset(&culprits.list, &culprits.room, 1); /* a list, also of none */
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *stat = &facts->stats->list[i];
 		size_t owner;
