@@ -48,6 +48,8 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
+		if (!vcpu) /* never; but the kernel must see that it is asked */
+			return 0;
 		thread = find_running(cpu, (__u64)(unsigned long)vcpu);
 	} else {
 		thread = find_thread(cpu);

@@ -104,23 +104,21 @@ like "$(cat "$TMP/root/usr/sbin/kvmtop-group")" '^program=/usr/bin/kvmtop$' \
 sandbox() {
 	sed -n '/^# One descriptor/,$p' "$units/$1"
 }
-is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop.service)" "which has the log's sandbox"
 # options UNIT: the same without comments.
 options() {
 	sandbox "$1" | grep '^[A-Z]'
 }
-# without_code UNIT: the same for a service that names no functions of the kernel.
-without_code() {
-	options "$1" | sed 's/ CAP_SYSLOG$//; s/^ProtectKernelModules/ProtectKernelLogs=yes\n&/'
-}
-is "$(options kvmtop-prometheus.service)" "$(without_code kvmtop.service)" \
-	"so has the file's for Prometheus, which names no functions of the kernel"
+is "$(options kvmtop-history.service |
+	sed 's/ CAP_SYSLOG$//; s/^ProtectKernelModules/ProtectKernelLogs=yes\n&/')" \
+	"$(options kvmtop.service)" "which has the log's sandbox, and names the kernel's functions"
+is "$(options kvmtop-prometheus.service)" "$(options kvmtop.service)" \
+	"so has the file's for Prometheus"
 is "$(options kvmtop-listen.service | grep -Ev '^(DynamicUser|User|Group|Ambient.*)=')" \
-	"$(without_code kvmtop.service | sed 's/^ProtectSystem=full/ProtectSystem=strict/' |
+	"$(options kvmtop.service | sed 's/^ProtectSystem=full/ProtectSystem=strict/' |
 		grep -v '^WantedBy=')" \
 	"and the server's, which writes no file and gets its socket from systemd"
 is "$(options kvmtop-listen.service | sed -n 's/^AmbientCapabilities=//p')" \
-	"$(without_code kvmtop.service | sed -n 's/^CapabilityBoundingSet=//p')" \
+	"$(options kvmtop.service | sed -n 's/^CapabilityBoundingSet=//p')" \
 	"its user has the capabilities that the log's root has"
 # Both by systemd's own rules; of the program it only asks whether it is there.
 if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
