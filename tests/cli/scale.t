@@ -103,8 +103,8 @@ is "$(what guest_percent,cpu_percent ghost)" "3 n n
 
 # ---- a scrape
 
-# A series goes on with the next guest of its name: it has what all of them counted. The ghost is gone
-# without an end, which no host shows.
+# A series goes on with the next guest of its name: it has what all of them counted. The ghost is
+# gone without an end, which no host shows.
 tail -n 1 "$TMP/json.guests" >"$TMP/last"
 {
 	"$HELPERS/invariants" --rows "$TMP/json.guests" guest,ended,total | awk -F '\t' '$2 != ""'
