@@ -309,30 +309,6 @@ struct sys_reg_desc {
 #endif
 #define POINTER(ctx, i) ((const void *)(unsigned long)ARGUMENT(ctx, i))
 
-/* Linux 7.0's trace events, which let other threads have the CPU meanwhile, have this guard. */
-typedef struct {
-	void *lock;
-} class_srcu_fast_notrace_t;
-
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
-
-/*
- * Keeps the CPU until release_cpu(). On a CPU on which a program is at work the kernel does not run
- * it for another thread: what the threads of other vCPUs do there until it goes on would be lost.
- */
-static __always_inline void keep_cpu(void)
-{
-	if (bpf_core_type_exists(class_srcu_fast_notrace_t))
-		bpf_preempt_disable();
-}
-
-static __always_inline void release_cpu(void)
-{
-	if (bpf_core_type_exists(class_srcu_fast_notrace_t))
-		bpf_preempt_enable();
-}
-
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;

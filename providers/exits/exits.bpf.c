@@ -78,16 +78,7 @@ ON_EXIT(on_svm_exit, EXIT_IN_SVM)
 ON_EXIT(on_vmx_exit, EXIT_IN_VMX)
 ON_EXIT(on_arm64_exit, EXIT_IN_SYNDROME)
 ON_EXIT(on_riscv_exit, EXIT_IN_TRAP)
-
-/* LoongArch and s390: KVM does not keep the CPU there. */
-SEC("tp_btf")
-int on_other_exit(const __u64 *ctx)
-{
-	keep_cpu();
-	begin_exit(ctx, EXIT_IN_SECOND);
-	release_cpu();
-	return 0;
-}
+ON_EXIT(on_other_exit, EXIT_IN_SECOND)
 
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
@@ -191,29 +182,13 @@ int on_entry(const __u64 *ctx)
 	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
 }
 
-static __always_inline int end_other(const __u64 *ctx)
-{
-	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
-	__u32 cpu;
-
-	keep_cpu();
-	cpu = bpf_get_smp_processor_id();
-	end_exit(find_running(cpu, (__u64)(unsigned long)vcpu), vcpu);
-	release_cpu();
-	return 0;
-}
-
-SEC("tp_btf")
-int on_other_entry(const __u64 *ctx)
-{
-	return end_other(ctx);
-}
-
 /* LoongArch: the guest goes on after an exit that KVM has handled. */
 SEC("tp_btf/kvm_reenter")
 int on_reentry(const __u64 *ctx)
 {
-	return end_other(ctx);
+	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
+
+	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
 }
 
 /* AArch64's event has no vCPU. */
@@ -260,20 +235,13 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 	return 0;
 }
 
-/*
- * A program on an event at which the thread may lose its CPU. At kvm_exit and kvm_entry of x86,
- * AArch64 and RISC-V KVM keeps the CPU itself.
- */
-#define KEEPING_CPU(name, event, work)                                                             \
+#define ON_EVENT(name, event, work)                                                                \
 	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
 	{                                                                                          \
-		keep_cpu();                                                                        \
-		work;                                                                              \
-		release_cpu();                                                                     \
-		return 0;                                                                          \
+		return work;                                                                       \
 	}
 
-KEEPING_CPU(on_userspace, "kvm_userspace_exit", begin_userspace(ctx))
+ON_EVENT(on_userspace, "kvm_userspace_exit", begin_userspace(ctx))
 
 /* The cells that share EXITS_OTHER have no twin. */
 static __noinline __u32 add_twin(__u32 cell)
@@ -293,7 +261,8 @@ static __noinline __u32 add_twin(__u32 cell)
  * guest runs, L2. From here on the exit is counted, timed and named by the twin of its cell. What
  * lies between the entry and the exit was time in L2.
  */
-static __always_inline int move_to_twin(void)
+SEC("raw_tp/kvm_nested_vmexit")
+int on_nested_exit(const void *ctx __attribute__((unused)))
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_reason *reason;
@@ -324,15 +293,6 @@ static __always_inline int move_to_twin(void)
 	return 0;
 }
 
-SEC("raw_tp/kvm_nested_vmexit")
-int on_nested_exit(const void *ctx __attribute__((unused)))
-{
-	keep_cpu();
-	move_to_twin();
-	release_cpu();
-	return 0;
-}
-
 /* Attached to kvm_entry beside on_entry while a guest nests. */
 SEC("raw_tp/kvm_entry")
 int on_nested_entry(const void *ctx __attribute__((unused)))
@@ -358,14 +318,14 @@ static __always_inline int begin_mmio(const struct bpf_raw_tracepoint_args *ctx)
 	return on_write(EXITS_MMIO, ctx->args[2], ctx->args[1], MMIO_WRITE, ctx->args);
 }
 
-KEEPING_CPU(on_ioport, "kvm_pio", begin_ioport(ctx))
-KEEPING_CPU(on_mmio, "kvm_mmio", begin_mmio(ctx))
+ON_EVENT(on_ioport, "kvm_pio", begin_ioport(ctx))
+ON_EVENT(on_mmio, "kvm_mmio", begin_mmio(ctx))
 
 /* A write that an ioeventfd takes, whatever its value is; KVM has not looked at the instruction. */
-KEEPING_CPU(on_fast_mmio, "kvm_fast_mmio", on_write(EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE, 0))
+ON_EVENT(on_fast_mmio, "kvm_fast_mmio", on_write(EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE, 0))
 
 #define ON_ARGUMENT(name, event, kind, a, b, c)                                                   \
-	KEEPING_CPU(name, event, on_argument(kind, a, b, c))
+	ON_EVENT(name, event, on_argument(kind, a, b, c))
 
 ON_ARGUMENT(on_msr, "kvm_msr", EXITS_MSR, ctx->args[1], ctx->args[0], 0)
 ON_ARGUMENT(on_cpuid, "kvm_cpuid", EXITS_CPUID, ctx->args[0], 0, 0)
@@ -417,13 +377,14 @@ static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 	return 0;
 }
 
-#define ON_INTERRUPT(name, event, a, b, c) KEEPING_CPU(name, event, on_interrupt(a, b, c))
+#define ON_INTERRUPT(name, event, a, b, c) ON_EVENT(name, event, on_interrupt(a, b, c))
 
 ON_INTERRUPT(on_line, "kvm_set_irq", (__u32)ctx->args[0], (__u32)ctx->args[1], (__u32)ctx->args[2])
 ON_INTERRUPT(on_message, "kvm_msi_set_irq", exits_message_of_x86(ctx->args[0]),
 	     (__u32)ctx->args[1], 0)
 
-static __always_inline int begin_sysreg(const __u64 *ctx)
+SEC("tp_btf/kvm_sys_access")
+int on_sysreg(const __u64 *ctx)
 {
 	const struct sys_reg_params *access = POINTER(ctx, 1);
 	const struct sys_reg_desc *reg = POINTER(ctx, 2);
@@ -433,15 +394,6 @@ static __always_inline int begin_sysreg(const __u64 *ctx)
 	return on_argument(EXITS_SYSREG,
 			   reg->Op0 | reg->Op1 << 8 | reg->CRn << 16 | (__u32)reg->CRm << 24,
 			   access->is_write, reg->Op2);
-}
-
-SEC("tp_btf/kvm_sys_access")
-int on_sysreg(const __u64 *ctx)
-{
-	keep_cpu();
-	begin_sysreg(ctx);
-	release_cpu();
-	return 0;
 }
 
 /*
@@ -459,9 +411,9 @@ static __always_inline int begin_fault(__u64 fault)
 	return 0;
 }
 
-KEEPING_CPU(on_fault, "kvm_page_fault",
-	    begin_fault(exits_fault_of_x86(has_fault_vcpu ? ctx->args[2] : (__u32)ctx->args[1])))
-KEEPING_CPU(on_arm64_fault, "kvm_guest_fault", begin_fault(exits_fault_of_arm64(ctx->args[1])))
+ON_EVENT(on_fault, "kvm_page_fault",
+	 begin_fault(exits_fault_of_x86(has_fault_vcpu ? ctx->args[2] : (__u32)ctx->args[1])))
+ON_EVENT(on_arm64_fault, "kvm_guest_fault", begin_fault(exits_fault_of_arm64(ctx->args[1])))
 
 /* The first page that is mapped is the fault's; KVM may map its neighbours, too. */
 SEC("raw_tp/kvm_mmu_set_spte")

@@ -53,16 +53,8 @@ static struct bpf_program *exit_program(const struct exits_bpf *bpf, enum exit_p
 
 static struct bpf_program *entry_program(const struct exits_bpf *bpf, enum exit_place place)
 {
-	switch (place) {
-	case EXIT_IN_SYNDROME:
-		return bpf->program->progs.on_arm64_entry;
-	case EXIT_IN_SVM:
-	case EXIT_IN_VMX:
-	case EXIT_IN_TRAP:
-		return bpf->program->progs.on_entry;
-	default:
-		return bpf->program->progs.on_other_entry;
-	}
+	return place == EXIT_IN_SYNDROME ? bpf->program->progs.on_arm64_entry :
+					   bpf->program->progs.on_entry;
 }
 
 static bool is_by_clock(const struct exits_bpf *bpf)

@@ -24,7 +24,6 @@
 #define barrier() __asm__ volatile("" ::: "memory")
 #define BPF_CORE_READ_BITFIELD_PROBED(at, member) ((at)->member)
 #define bpf_core_field_exists(...) has_field(#__VA_ARGS__)
-#define bpf_core_type_exists(type) (sizeof(type) && has_value(#type))
 #define bpf_core_field_offset(type, member) offsetof(type, member)
 #define bpf_core_field_size(type, member) sizeof(((type *)NULL)->member)
 #define bpf_core_type_id_kernel(type) 1

@@ -51,7 +51,6 @@ int on_arm64_exit(__u64 *ctx);
 int on_riscv_exit(__u64 *ctx);
 int on_other_exit(__u64 *ctx);
 int on_entry(__u64 *ctx);
-int on_other_entry(__u64 *ctx);
 int on_reentry(__u64 *ctx);
 int on_arm64_entry(__u64 *ctx);
 int on_page_fault(void *ctx);
@@ -136,8 +135,6 @@ static struct {
 	uint64_t pc_counts[PCS];
 	uint32_t nr_pcs;
 	uint32_t nr_reserved, nr_reported;
-	uint32_t nr_kept; /* how often a program keeps the CPU, and has not released it */
-	uint32_t nr_kept_in_all;
 } m;
 
 static struct exits_cell *find_argument(const struct exits_argument_key *key)
@@ -269,17 +266,6 @@ static long bpf_map_delete_elem(void *map, const void *key)
 	assert_ptr_equal(map, &by_tid);
 	m.has_number[*(const uint32_t *)key % RECORDS] = false;
 	return 0;
-}
-
-void bpf_preempt_disable(void)
-{
-	m.nr_kept++;
-	m.nr_kept_in_all++;
-}
-
-void bpf_preempt_enable(void)
-{
-	assert_int_not_equal(m.nr_kept--, 0);
 }
 
 static bool has_field(const char *field)
@@ -509,30 +495,6 @@ static void test_many_reasons(void **state)
 	enters_at(200100);
 	assert_int_equal(lost_exits, 1);
 	assert_int_equal(cell_of(0, 121, EXITS_VMEXIT)->time_ns, 0);
-}
-
-/* Linux 7.0's events can be preempted: all programs on events where KVM does not keep the CPU. */
-static void test_keeps_the_cpu(void **state)
-{
-	(void)state;
-	leaves_at(1000, IO, 0);
-	assert_int_equal(m.nr_kept_in_all, 0);
-	has_function = true;
-	leaves_at(2000, IO, 0);
-	on_ioport(raw(0, 0x3f8, 1));
-	on_mmio(raw(MMIO_READ, 4, 0xd0000050));
-	on_fast_mmio(raw(0xd0000050, 0, 0));
-	on_line(raw(1, 2, 3));
-	on_message(raw(0xfee01000, 0x4021, 77));
-	on_msr(raw(0, 0x10, 0));
-	on_cpuid(raw(1, 0, 0));
-	on_hypercall(raw(1, 0, 0));
-	on_hvc(raw(0, 1, 0));
-	on_fault(raw(0, 1, 0));
-	on_arm64_fault(raw(0, 1, 0));
-	on_nested_exit(NULL);
-	assert_int_equal(m.nr_kept_in_all, 13);
-	assert_int_equal(m.nr_kept, 0);
 }
 
 /* Clocks of some RISC-V machines tick once a microsecond. */
@@ -2089,7 +2051,6 @@ static void test_reentry(void **state)
 	__u64 exit[] = { (uintptr_t)&m.vcpu, IO };
 
 	(void)state;
-	has_function = true; /* Linux 7.0 */
 	exit_place = EXIT_IN_SECOND;
 	m.now_ns = 1000;
 	on_other_exit(exit);
@@ -2098,11 +2059,9 @@ static void test_reentry(void **state)
 	m.now_ns = 5000;
 	on_other_exit(exit);
 	m.now_ns = 5050;
-	on_other_entry(exit);
+	on_entry(exit);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 250);
-	assert_int_equal(m.nr_kept_in_all, 4);
-	assert_int_equal(m.nr_kept, 0);
 }
 
 static void test_arguments(void **state)
@@ -2800,7 +2759,6 @@ UNIT(test_program)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exit_and_entry),
 		TEST(test_many_reasons),
-		TEST(test_keeps_the_cpu),
 		TEST(test_slow_clock),
 		TEST(test_two_exits_to_user_space),
 		TEST(test_asleep_before),
