@@ -230,7 +230,7 @@ static void the_end(void **state)
 	start(address);
 	idle = connect_here();
 	asking = connect_here();
-	say(asking, "GET /te");
+	say(asking, "GET /tex");
 	assert_true(ends(ask("GET", "/text", ""), "hello\n")); /* both are accepted */
 	server_stop(server);
 	server = NULL;
