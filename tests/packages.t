@@ -16,7 +16,9 @@ suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 tools=libcap2-bin
 [ -z "$(find "$packages" -name '*.rpm')" ] || tools="$tools rpm"
 [ -z "$(find "$packages" -name '*.pkg.tar.*')" ] || tools="$tools pacman-package-manager"
-fresh=$cache/$suite-$(echo "$tools" | tr ' ' '-')
+# It has what the package needs, so that all else is the package's.
+needs=$(dpkg-deb -f "$packages"/kvmtop_*.deb Depends 2>/dev/null | cksum | cut -d ' ' -f 1)
+fresh=$cache/$suite-$(echo "$tools" | tr ' ' '-')-$needs
 root=$TMP/root
 version=$("$KVMTOP" --version)
 
