@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vCPUs that were asleep when the programs were attached. An idle one makes no exit for as long as
- * its guest has nothing to do, so that it has no record: it gets one here, of which its thread
- * makes use when it wakes up.
+ * vCPUs that were asleep when the programs were attached. An idle vCPU makes no exit while its
+ * guest has nothing to do, and so has no record. The reader makes one here, and the vCPU's thread
+ * goes on with it when it wakes up.
  */
 #include <inttypes.h>
 #include <limits.h>

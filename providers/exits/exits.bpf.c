@@ -48,7 +48,7 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
-		if (!vcpu) /* never; but the kernel must see that it is asked */
+		if (!vcpu) /* it never is; the kernel refuses loads without the check */
 			return 0;
 		thread = find_running(cpu, (__u64)(unsigned long)vcpu);
 	} else {

@@ -288,7 +288,7 @@ static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thr
 	return &further->own[place];
 }
 
-/* What the thread counts for a reason. NULL: nothing, and without may_add, or room, it stays so. */
+/* What the thread counts for a reason. NULL: nothing yet, without may_add; or there is no room. */
 static __always_inline struct exits_reason *reason_of(struct exits_thread *thread, __u32 cell,
 						      _Bool may_add)
 {
@@ -317,7 +317,7 @@ static __always_inline void took(struct exits_cell *cell, __u64 ns)
 	cell->hist[bucket]++;
 }
 
-/* The same of an exit that count() has counted. */
+/* Adds the time of an exit that count() has counted. */
 static __always_inline void exit_took(struct exits_thread *thread, __u32 cell, __u64 ns)
 {
 	struct exits_reason *reason = reason_of(thread, cell, 0);

@@ -336,7 +336,7 @@ static void free_further(struct exits_bpf *bpf, uint32_t further)
 	add_free(bpf->program->maps.free_threads, further - 1);
 }
 
-/* Another thread may have the number only when arguments that have it are gone. */
+/* The number itself is free later: arguments still have it. */
 static void empty_record(struct exits_bpf *bpf, uint32_t number)
 {
 	struct exits_thread *thread = exits_records_at(&bpf->records, number);
@@ -398,7 +398,7 @@ bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sl
 	return false;
 }
 
-/* The thread may have lost its CPU again since then, which stays. */
+/* If the thread has lost its CPU again since then, that stays. */
 void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *sleeper, uint32_t number)
 {
 	struct exits_thread *thread = exits_records_at(&bpf->records, number);
