@@ -13,18 +13,16 @@
 #include <cmocka.h>
 
 #include "tests/unit/providers/bpf_as_c.h"
+#include "tests/unit/providers/who/whole_kernel.h"
 
 struct task_struct;
 
-static bool has_field(const char *field);
-static bool has_value(const char *name);
 static void *bpf_map_lookup_elem(void *map, const void *key);
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
 static struct task_struct *bpf_get_current_task_btf(void);
 static uint64_t bpf_get_current_task(void);
 static uint64_t bpf_get_current_pid_tgid(void);
 static uint64_t bpf_ktime_get_ns(void);
-static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 
 #include <linux/bpf.h>
 
@@ -97,30 +95,6 @@ static uint64_t bpf_get_current_pid_tgid(void)
 static uint64_t bpf_ktime_get_ns(void)
 {
 	return m.now_ns;
-}
-
-static bool has_field(const char *field)
-{
-	return field;
-}
-
-/* Without a cast all is copied. */
-static bool has_value(const char *name)
-{
-	return !name;
-}
-
-static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from)
-{
-	memcpy(to, from, size);
-	return 0;
-}
-
-void *bpf_rdonly_cast(const void *address, __u32 type)
-{
-	(void)address;
-	fail_msg("type %u", type);
-	return NULL;
 }
 
 static int setup(void **state)

@@ -17,11 +17,9 @@
 #define LICENSE waits_license
 #define bpf_rdonly_cast waits_cast
 #include "tests/unit/providers/bpf_as_c.h"
+#include "tests/unit/providers/who/whole_kernel.h"
 
-static bool has_field(const char *field);
-static bool has_value(const char *name);
 static void *bpf_map_lookup_elem(void *map, const void *key);
-static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 
 #include <linux/bpf.h>
 
@@ -66,30 +64,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return i < VCPUS ? &m.records[i] : NULL;
 	assert_ptr_equal(map, &times);
 	return i < WHO_TIMES ? &all_times[i] : NULL;
-}
-
-static bool has_field(const char *field)
-{
-	return field;
-}
-
-/* Without a cast all is copied. */
-static bool has_value(const char *name)
-{
-	return !name;
-}
-
-static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from)
-{
-	memcpy(to, from, size);
-	return 0;
-}
-
-void *bpf_rdonly_cast(const void *address, __u32 type)
-{
-	(void)address;
-	fail_msg("type %u", type);
-	return NULL;
 }
 
 static int setup(void **state)
