@@ -471,6 +471,17 @@ screen_line() {
 	screen_shot | sed -n "$1p"
 }
 
+# screen_total NAME: the total in the row of an event.
+screen_total() {
+	screen_shot | sed -n "s/^[^a-z]*$1 *\([0-9][0-9]*\) .*/\1/p"
+}
+
+# screen_total_moved NAME TOTAL: it is another one now.
+screen_total_moved() {
+	t_total=$(screen_total "$1")
+	[ -n "$t_total" ] && [ "$t_total" != "$2" ]
+}
+
 t_screen_has() {
 	screen_shot 2>/dev/null | grep -Eq -e "$1"
 }

@@ -50,19 +50,12 @@ selects() {
 	is "$(screen_selected | sed 's/^[^a-z]*//; s/ .*//')" "$1" "$2"
 }
 
-# The name in the N-th row of the table, the total of a row.
+# The name in the N-th row of the table.
 row() {
 	screen_line $((4 + $1)) | sed 's/^[^a-z]*//; s/ .*//'
 }
 is_row() {
 	[ "$(row "$1")" = "$2" ]
-}
-total_of() {
-	screen_shot | sed -n "s/^[^a-z]*$1 *\([0-9][0-9]*\) .*/\1/p"
-}
-total_moved() {
-	t_now=$(total_of "$1")
-	[ -n "$t_now" ] && [ "$t_now" != "$2" ]
 }
 
 ends_with() {
@@ -537,9 +530,9 @@ screen_has '\[2 Guests\]' "a click on Backspace"
 start 80 24 $amd -s 0.1
 screen_keys f
 screen_wait '^Filter'
-total=$(total_of kvm_entry)
+total=$(screen_total kvm_entry)
 screen_pass 0.1
-check "flaw_E3: samples go on while a prompt is open" total_moved kvm_entry "$total"
+check "flaw_E3: samples go on while a prompt is open" screen_total_moved kvm_entry "$total"
 screen_keys Escape Space
 screen_has PAUSED "pause"
 before=$(shot)
@@ -547,17 +540,17 @@ screen_pass 0.4
 is "$(shot)" "$before" "paused numbers stand still"
 keys_show o '▾Total' "paused, it can be sorted"
 screen_keys Space
-total=$(total_of kvm_entry)
+total=$(screen_total kvm_entry)
 screen_pass 0.1
-check "and it goes on" total_moved kvm_entry "$total"
+check "and it goes on" screen_total_moved kvm_entry "$total"
 screen_keys f
 screen_type 'kvm_userspace_exit\('
 screen_keys Enter
 screen_wait ' ├ IO '
-total=$(total_of kvm_userspace_exit)
+total=$(screen_total kvm_userspace_exit)
 screen_pass 0.1
 check "flaw_B5: the parent of reasons that a filter names counts on" \
-	total_moved kvm_userspace_exit "$total"
+	screen_total_moved kvm_userspace_exit "$total"
 screen_keys c
 screen_wait '^ kvm_entry '
 for _ in 1 2 3 4 5 6 7 8; do

@@ -58,14 +58,6 @@ cursor_is() {
 	[ "$(t_tmux display-message -p -t t '#{cursor_x},#{cursor_y},#{cursor_flag}')" = "$1" ]
 }
 
-total_of() {
-	screen_shot | sed -n "s/^[^a-z]*$1 *\([0-9][0-9]*\) .*/\1/p"
-}
-total_moved() {
-	t_now=$(total_of "$1")
-	[ -n "$t_now" ] && [ "$t_now" != "$2" ]
-}
-
 ends_with() {
 	is "$(screen_status 30)" "$1" "$2"
 }
@@ -181,8 +173,8 @@ screen_resize 80 24
 start 80 24 -s 0.1
 for button in 0 1 2 3 35 65 66 128; do
 	screen_click 40 1 $button
-	total=$(total_of kvm_entry)
-	check "samples go on after button $button" wait_for 30 total_moved kvm_entry "$total"
+	total=$(screen_total kvm_entry)
+	check "samples go on after button $button" wait_for 30 screen_total_moved kvm_entry "$total"
 done
 SCREEN_TERM=tmux-256color
 
