@@ -206,7 +206,7 @@ boxes_x86() {
 			box vcpu0 idle 85 99 "halts without polling"
 			box vcpu0 poll 0 0.1 "halts without polling"
 		else
-			box vcpu0 poll 20 99 "halts with polling"
+			box vcpu0 poll 10 99 "halts with polling"
 		fi
 		stop "$GUEST"
 	done
