@@ -81,6 +81,7 @@ struct task_struct {
 	char comm[16];
 	struct mm_struct *mm;
 	unsigned long nvcsw;
+	__u64 start_time;
 	struct sched_info sched_info;
 	struct hlist_head preempt_notifiers;
 	struct hlist_node pid_links[1];

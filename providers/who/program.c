@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/clock.h"
 #include "lib/xalloc.h"
 #include "lib/array.h"
 #include "host/guest_name.h"
@@ -81,6 +82,7 @@ static int load(struct who_bpf *bpf, struct error *error)
 	if (!bpf->records || !bpf->times)
 		return error_set(error, -errno, "cannot map what our BPF programs count: %s",
 				 strerror(errno));
+	bpf->program->bss->attached_ns = clock_now_ns();
 	err = who_program__attach(bpf->program);
 	if (err)
 		return error_set(error, err, "our BPF programs get no event of the scheduler: %s",

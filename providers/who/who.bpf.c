@@ -21,6 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
  * CPU has both.
  */
 const volatile __s64 cpustat_from_rq = 0;
+__u64 attached_ns; /* CLOCK_MONOTONIC */
 
 enum cpu_usage_stat { CPUTIME_SOFTIRQ, CPUTIME_IRQ }; /* in this order, side by side */
 
@@ -185,10 +186,16 @@ static __always_inline void free_slot(struct queue *queue, __u64 *slot)
 	__sync_fetch_and_add(&queue->nr, -1);
 }
 
-/* What the kernel has counted and no program has seen; sum_ns: the kernel's sum. */
-static __always_inline void charge_unseen(struct who_record *record, __u64 sum_ns)
+/*
+ * What the kernel has counted and no program has seen. All that a thread has waited counts if it is
+ * younger than the measurement: the inventory knows a vCPU some time after it began.
+ */
+static __always_inline void charge_unseen(struct who_record *record,
+					  const struct task_struct *task)
 {
-	if (!record->seen_ns)
+	__u64 sum_ns = task->sched_info.run_delay;
+
+	if (!record->seen_ns && task->start_time < attached_ns)
 		record->first_ns = sum_ns;
 	else if (sum_ns > record->seen_ns)
 		add_kind(record->tid, WHO_UNKNOWN, sum_ns - record->seen_ns);
@@ -206,7 +213,7 @@ static __always_inline void begin(const struct task_struct *task, __u32 number, 
 
 	if (!queue || !record || record->tid != tid || (record->queue && !has_run))
 		return;
-	charge_unseen(record, task->sched_info.run_delay);
+	charge_unseen(record, task);
 	record->task = (__u64)task;
 	record->since_ns = has_run ? queue_of(task)->clock : task->sched_info.last_queued;
 	record->begun_ns = record->seen_ns;

@@ -141,6 +141,28 @@ static void preempted_on_the_way_to_sleep(void **state)
 	assert_int_equal(charged_ns(0, WHO_UNKNOWN), 0);
 }
 
+/* The inventory finds a vCPU after it began to wait: of a younger thread than ours all counts. */
+static void threads_that_are_older_and_younger(void **state)
+{
+	struct task_struct *other = &m.tasks[OTHER];
+
+	(void)state;
+	attached_ns = 1000;
+	m.tasks[0].start_time = 900;
+	m.tasks[1].start_time = 1100;
+	for (uint32_t i = 0; i < 2; i++) {
+		m.tasks[i].sched_info.run_delay = 100;
+		is_woken_at(2000, &m.tasks[i]);
+		switches_at(2500, other, &m.tasks[i], RUNNING, true);
+		switches_at(3000, &m.tasks[i], other, ASLEEP, false);
+		assert_int_equal(charged_ns(i, WHO_PROCESS), 500);
+	}
+	assert_int_equal(charged_ns(0, WHO_UNKNOWN), 0);
+	assert_int_equal(m.records[0].seen_ns - m.records[0].first_ns, 500);
+	assert_int_equal(charged_ns(1, WHO_UNKNOWN), 100);
+	assert_int_equal(m.records[1].seen_ns - m.records[1].first_ns, 600);
+}
+
 /* More wait than a CPU has slots: of the last one nothing is seen, and so it is said. */
 static void more_than_there_are_slots(void **state)
 {
@@ -164,6 +186,7 @@ UNIT(test_waits)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(preempted_on_the_way_to_sleep, setup),
+		cmocka_unit_test_setup(threads_that_are_older_and_younger, setup),
 		cmocka_unit_test_setup(more_than_there_are_slots, setup),
 	};
 
