@@ -62,7 +62,7 @@ static __always_inline void set_argument(struct exits_thread *thread, enum exit_
 	key->c = c;
 	key->thread = thread->number;
 	key->kind = kind;
-	key->cell = exits_open_since(thread) ? thread->begun_cell % EXITS_CELLS : EXITS_NO_CELL;
+	key->cell = exits_open_since(&thread->at) ? thread->at.cell % EXITS_CELLS : EXITS_NO_CELL;
 	key->epoch = thread->epoch;
 	key->is_rest = 0;
 }
@@ -77,7 +77,7 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 		return 0;
 	set_argument(thread, kind, a, b, c);
 	if (count_argument(thread, &thread->argument))
-		thread->has_argument = exits_open_since(thread) != 0;
+		thread->has_argument = exits_open_since(&thread->at) != 0;
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static __always_inline int on_write(enum exit_kind kind, __u64 address, __u32 by
 	set_argument(thread, kind, address, b, type);
 	cell = bpf_map_lookup_elem(&arguments, &thread->argument);
 	if (count_in(cell ? cell : add_write(thread, write, value_of(kind, args))))
-		thread->has_argument = exits_open_since(thread) != 0;
+		thread->has_argument = exits_open_since(&thread->at) != 0;
 	return 0;
 }
 

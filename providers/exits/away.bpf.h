@@ -30,13 +30,13 @@ static __always_inline __u64 waited_so_far(const struct task_struct *task)
 	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
-static __always_inline void add_parts(struct exits_thread *thread, __u32 cell,
-				      const struct exits_off *off, _Bool is_idle)
+static __always_inline void add_parts(struct exits_thread *thread, __u32 cell, enum exits_away why,
+				      const struct exits_off *off)
 {
 	struct exits_reason *reason = reason_of(thread, cell, 0);
 
 	if (reason)
-		exits_parts_add(&reason->parts, off, is_idle);
+		exits_parts_add(&reason->parts, why, off);
 }
 
 /* ---- in user space */
@@ -97,49 +97,36 @@ static __always_inline void ask_scheduler(const struct exits_thread *thread,
 		task->nvcsw != thread->user_switches && off > waited ? off - waited : 0;
 }
 
-/* Moves the begin of what is open by what does not count as its time. */
-static __always_inline void move_begin(struct exits_thread *thread, __u64 ns)
+/* Takes what passed without a CPU out of the time in user space. */
+static __noinline int leave_out_off(struct exits_thread *thread, __u64 now)
 {
-	_Bool is_nested = thread->nested_since == thread->begun_ns;
-
-	thread->begun_ns += ns;
-	if (is_nested)
-		thread->nested_since += ns;
-}
-
-/*
- * Takes what passed without a CPU out of the time in user space, and returns what is left of it. A
- * thread that slept was idle if user space has the halts of the guest; else it was blocked.
- */
-static __noinline __u64 add_off(struct exits_thread *thread, __u64 ns)
-{
-	_Bool is_idle = thread->user_cell >= EXITS_HALT;
+	enum exits_away why = exits_away_in_user(&thread->at);
 	struct exits_off off;
 
-	ask_scheduler(thread, bpf_get_current_task_btf(), ns, &off);
-	thread->waited_ns += off.waited_ns;
-	move_begin(thread, off.waited_ns);
-	add_parts(thread, thread->begun_cell, &off, is_idle);
-	add_parts(thread, thread->user_cell, &off, is_idle);
-	return ns - off.waited_ns;
+	if (now < thread->at.user_since || !exits_open_since(&thread->at))
+		return 0;
+	ask_scheduler(thread, bpf_get_current_task_btf(), now - thread->at.user_since, &off);
+	exits_was_away(&thread->at, why, &off);
+	add_parts(thread, thread->at.cell, why, &off);
+	add_parts(thread, thread->at.user_cell, why, &off);
+	return 0;
 }
 
 /* Ends the time in user space, and returns when that is: now. */
 static __noinline __u64 end_userspace(struct exits_thread *thread)
 {
-	__u64 now = bpf_ktime_get_ns(), since = thread->user_since, ns;
+	__u64 now = bpf_ktime_get_ns(), since = thread->at.user_since;
 
-	thread->user_since = 0; /* first, as in end_exit() */
-	barrier();
-	if (!since || now < since || !exits_open_since(thread))
+	if (!since)
 		return now;
-	ns = now - since;
 	if (sees_away && off_clock(bpf_get_current_task_btf()) != thread->user_off)
-		ns = add_off(thread, ns);
-	thread->user_ns += ns;
-	if (thread->begun_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
-		thread->halt_user_ns += ns;
-	exit_took(thread, thread->user_cell, ns);
+		leave_out_off(thread, now);
+	since = exits_end_user(&thread->at, now);
+	if (!since || !exits_open_since(&thread->at))
+		return now;
+	if (reports_long)
+		thread->user_ns += now - since;
+	exit_took(thread, thread->at.user_cell, now - since);
 	return now;
 }
 
@@ -177,55 +164,35 @@ static __always_inline int lose_cpu(void)
 	if (!thread)
 		return 0;
 	now = end_userspace(thread); /* KVM_RUN has begun again */
-	thread->away = is_runnable(task) ? EXITS_WAITS :
-		       is_idle(vcpu_of(task)) ? EXITS_IDLES : EXITS_BLOCKED;
 	thread->delay_before = waited_so_far(task);
-	barrier();
-	thread->away_since = now;
+	exits_lose_cpu(&thread->at,
+		       is_runnable(task) ? EXITS_WAITS :
+		       is_idle(vcpu_of(task)) ? EXITS_IDLES : EXITS_BLOCKED, now);
 	return 0;
-}
-
-/* A wait is no time of the exit; nor is the sleep of a vCPU that is idle in what is no halt. */
-static __always_inline void end_away(struct exits_thread *thread, struct exits_off *off,
-				     _Bool is_open)
-{
-	_Bool is_halt = is_open && thread->begun_cell >= EXITS_HALT;
-	__u64 left_out = off->waited_ns;
-
-	if (thread->away == EXITS_IDLES && !is_halt) {
-		thread->idle_out_ns += off->slept_ns;
-		left_out += off->slept_ns;
-		off->slept_ns = 0;
-	}
-	thread->waited_ns += off->waited_ns;
-	if (thread->entered_ns)
-		thread->entered_ns += left_out;
-	if (!is_open)
-		return;
-	move_begin(thread, left_out);
-	add_parts(thread, thread->begun_cell, off, thread->away == EXITS_IDLES);
 }
 
 static __always_inline int get_cpu(void)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
-	__u64 since = thread ? thread->away_since : 0, ns;
-	struct exits_off off = { 0, 0 };
+	struct exits_off off;
+	__u64 ns;
 
-	if (!since)
+	if (!thread || !thread->at.away_since)
 		return 0;
-	ns = bpf_ktime_get_ns() - since;
+	off = exits_absence(&thread->at, bpf_ktime_get_ns());
 	/* The scheduler's own sum counts a wait twice in part if the thread was woken meanwhile. */
-	off.waited_ns = ns;
-	if (thread->away != EXITS_WAITS) {
+	if (thread->at.away != EXITS_WAITS) {
+		ns = off.slept_ns;
 		off.waited_ns = waited_so_far(bpf_get_current_task_btf()) - thread->delay_before;
 		if (off.waited_ns > ns)
 			off.waited_ns = ns;
 		off.slept_ns = ns - off.waited_ns;
 	}
-	end_away(thread, &off, exits_open_since(thread) != 0);
-	barrier();
-	thread->away_since = 0;
+	exits_was_away(&thread->at, thread->at.away, &off);
+	if (exits_open_since(&thread->at))
+		add_parts(thread, thread->at.cell, thread->at.away, &off);
+	EXITS_PUBLISH();
+	thread->at.away_since = 0;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static __always_inline __u64 note_begin(const __u64 *ctx, const struct kvm_vcpu 
 {
 	if (reports_long) {
 		thread->user_ns = 0;
-		thread->waited_before_ns = thread->waited_ns;
+		thread->waited_before_ns = thread->at.sums.waited;
 		thread->pc = pc_at_begin(ctx, place);
 	}
 	return counts_pcs ? code_and_pc(ctx, vcpu, place, &thread->pc) :
@@ -62,8 +62,7 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 	cell = find_cell(code, EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	thread->begun_cell = cell;
-	thread->begun_ns = bpf_ktime_get_ns();
+	exits_begin(&thread->at, cell, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -83,7 +82,7 @@ ON_EXIT(on_other_exit, EXIT_IN_SECOND)
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
 {
-	__u32 cell = thread->begun_cell % EXITS_CELLS;
+	__u32 cell = thread->at.cell % EXITS_CELLS;
 	struct exits_long *exit;
 
 	if (is_left_out[cell])
@@ -96,8 +95,9 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->end_ns = now;
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_ns;
-	exit->polled_ns = thread->begun_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
-	exit->waited_ns = sees_away ? thread->waited_ns - thread->waited_before_ns : EXITS_UNKNOWN;
+	exit->polled_ns = thread->at.cell & EXITS_HALT ? thread->halt_polled_ns : 0;
+	exit->waited_ns = sees_away ? thread->at.sums.waited - thread->waited_before_ns :
+				      EXITS_UNKNOWN;
 	exit->pc = pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;
@@ -153,16 +153,14 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 
 	if (!thread)
 		return 0;
-	now = thread->user_since ? end_userspace(thread) : bpf_ktime_get_ns();
-	number = thread->begun_cell;
+	now = thread->at.user_since ? end_userspace(thread) : bpf_ktime_get_ns();
+	number = thread->at.cell;
 	if (number >= EXITS_HALT) {
 		end_halt(thread, vcpu);
 		number %= EXITS_CELLS;
 	}
-	since = thread->begun_ns;
-	if (since > thread->over_ns) {
-		/* First: else the reader adds a time that the cell has already. */
-		thread->over_ns = since;
+	since = exits_end(&thread->at);
+	if (since) {
 		thread->ended_ns = now;
 		thread->ended_cell = (__u32)number;
 		if (notes)
@@ -222,16 +220,14 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 	if (counts_pcs && exit_place == EXIT_IN_VMX)
 		thread->pc = pc_at_end(thread, (const void *)(unsigned long)thread->running);
 	thread->running = 0; /* KVM_RUN is over */
-	now = thread->user_since ? end_userspace(thread) : bpf_ktime_get_ns();
+	now = thread->at.user_since ? end_userspace(thread) : bpf_ktime_get_ns();
 	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);
 	thread->cpu = cpu;
-	/* A halt goes on after a signal, with the next KVM_RUN, which nothing else shows. */
-	if (!sees_away && code >= EXITS_RESTART && thread->begun_cell >= EXITS_HALT)
+	if (!sees_away && exits_halt_goes_on(&thread->at, code))
 		return 0;
 	note_userspace(thread);
-	thread->user_cell = cell;
-	thread->user_since = now;
+	exits_begin_user(&thread->at, cell, now);
 	return 0;
 }
 
@@ -243,14 +239,17 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 
 ON_EVENT(on_userspace, "kvm_userspace_exit", begin_userspace(ctx))
 
-/* The cells that share EXITS_OTHER have no twin. */
+/* The cells that share EXITS_OTHER have no twin. KVM has the halts of L2 that L1 does not want. */
 static __noinline __u32 add_twin(__u32 cell)
 {
 	const struct exits_code *code = &codes[cell % EXITS_CELLS];
-	__u32 twin = cell ? add_cell(code->code, code->kind | EXITS_NESTED) : EXITS_OTHER;
+	__u32 twin = EXITS_OTHER;
 
+	if (cell % EXITS_CELLS)
+		twin = add_cell(code->code, code->kind | EXITS_NESTED);
 	if (!twin)
 		return cell;
+	twin |= cell & EXITS_HALT;
 	twins[cell % EXITS_CELLS] = twin;
 	twins[twin % EXITS_CELLS] = twin;
 	return twin;
@@ -269,25 +268,22 @@ int on_nested_exit(const void *ctx __attribute__((unused)))
 	__u32 cell, twin;
 	__u64 since;
 
-	since = thread ? exits_open_since(thread) : 0;
+	since = thread ? exits_nest(&thread->at) : 0;
 	if (!since)
 		return 0;
-	cell = thread->begun_cell % EXITS_CELLS;
-	twin = twins[cell];
+	cell = thread->at.cell;
+	twin = twins[cell % EXITS_CELLS];
 	if (!twin)
 		twin = add_twin(cell);
-	if (thread->entered_ns && thread->entered_ns < since)
-		thread->nested_ns += since - thread->entered_ns;
-	thread->entered_ns = 0;
 	if (twin != cell) {
 		reason = reason_of(thread, cell, 0);
 		if (reason)
 			reason->cell.count--;
-		thread->begun_cell = twin;
+		thread->at.cell = twin;
 		count(thread, twin);
 	}
 	barrier();
-	thread->nested_since = since;
+	thread->at.nested_since = since;
 	if (!is_nesting)
 		is_nesting = 1;
 	return 0;
@@ -299,8 +295,8 @@ int on_nested_entry(const void *ctx __attribute__((unused)))
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 
-	if (thread && thread->nested_since)
-		thread->entered_ns = bpf_ktime_get_ns();
+	if (thread && thread->at.nested_since)
+		thread->at.entered = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -404,7 +400,7 @@ static __always_inline int begin_fault(__u64 fault)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 
-	if (!thread || !exits_open_since(thread))
+	if (!thread || !exits_open_since(&thread->at))
 		return on_argument(EXITS_FAULT, fault, 0, 0);
 	set_argument(thread, EXITS_FAULT, fault, 0, 0);
 	thread->has_argument = EXITS_UNCOUNTED;

@@ -32,7 +32,7 @@ static __always_inline void add_polled(struct exits_thread *thread, const struct
 
 	if (thread->polling_vcpu == of && sum > thread->poll_sum_ns) {
 		thread->polled_ns += sum - thread->poll_sum_ns;
-		reason = reason_of(thread, thread->begun_cell, 0);
+		reason = reason_of(thread, thread->at.cell, 0);
 		if (reason)
 			reason->parts.polled_ns += sum - thread->poll_sum_ns;
 	}

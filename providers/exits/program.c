@@ -385,9 +385,9 @@ bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sl
 	thread->number = number;
 	thread->pid_tgid = (uint64_t)sleeper->tgid << 32 | sleeper->tid;
 	thread->first_ns = sleeper->since_ns;
-	thread->away = EXITS_IDLES;
+	thread->at.away = EXITS_IDLES;
 	thread->delay_before = sleeper->waited_ns;
-	thread->away_since = sleeper->since_ns;
+	thread->at.away_since = sleeper->since_ns;
 	thread->tid = sleeper->tid;
 	kept = number + 1;
 	*ret_number = number;
@@ -403,7 +403,7 @@ void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *sleeper, 
 {
 	struct exits_thread *thread = exits_records_at(&bpf->records, number);
 
-	(void)__sync_bool_compare_and_swap(&thread->away_since, sleeper->since_ns, 0);
+	(void)__sync_bool_compare_and_swap(&thread->at.away_since, sleeper->since_ns, 0);
 }
 
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)

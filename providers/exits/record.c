@@ -20,6 +20,7 @@ struct packed_cell {
 
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
+	uint64_t whole_ns;
 	struct exits_sums sums;
 	bool has_nested;
 	struct packed_cell cells[]; /* the used ones, in their order */
@@ -84,70 +85,51 @@ static uint64_t load(const volatile __u64 *from)
 	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-/* When something began that may end, or change, while the thread's record is read. */
-struct begins {
-	uint64_t nested, exit, user, away;
-};
-
-static struct begins read_begins(const volatile struct exits_thread *thread)
-{
-	struct begins begins = { .nested = load(&thread->nested_since),
-				 .away = load(&thread->away_since) };
-
-	begins.exit = exits_open_since(thread);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	begins.user = load(&thread->user_since);
-	return begins;
-}
-
 static void set_open(struct exits_open *open, uint64_t since_ns, uint32_t cell)
 {
-	*open = (struct exits_open){
-		.cell = cell % EXITS_CELLS,
-		.is_halt = cell & EXITS_HALT,
-		.since_ns = since_ns,
-	};
+	*open = (struct exits_open){ .cell = cell % EXITS_CELLS, .since_ns = since_ns };
 }
 
-/* Reads the record once. Whether the program has begun or ended nothing meanwhile. */
+/*
+ * Reads the record once. Whether the program has begun or ended nothing meanwhile. What began, and
+ * may end or change, is read first.
+ */
 static bool copy_once(struct exits_record *to, const struct exits_records *records,
-		      const volatile struct exits_thread *from, struct begins *ret_begins)
+		      const volatile struct exits_thread *from)
 {
-	const struct begins begins = read_begins(from);
+	uint64_t nested = load(&from->at.nested_since), away = load(&from->at.away_since);
+	uint64_t exit = exits_open_since(&from->at), user;
 
-	set_open(&to->open[EXITS_VMEXIT], begins.exit, from->begun_cell);
-	set_open(&to->open[EXITS_USERSPACE], begins.user, from->user_cell);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	user = load(&from->at.user_since);
+	memcpy(&to->at, (const void *)(uintptr_t)&from->at, sizeof(to->at));
 	to->has_argument = from->has_argument && from->has_argument != EXITS_UNCOUNTED;
 	memcpy(&to->argument, (const void *)(uintptr_t)&from->argument, sizeof(to->argument));
-	to->sums = (struct exits_sums){
-		.nested_ns = from->nested_ns,
-		.halt_user_ns = from->halt_user_ns,
-		.waited_ns = from->waited_ns,
-		.idle_out_ns = from->idle_out_ns,
-	};
-	to->away_since_ns = begins.away;
-	to->away = from->away;
 	copy_cells(to, records, from);
-	if (begins.exit || begins.away)
+	if (exit || away)
 		exits_record_settle();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	*ret_begins = begins;
-	return begins.nested == from->nested_since && begins.exit == exits_open_since(from) &&
-	       begins.user == from->user_since && begins.away == from->away_since &&
-	       to->open[EXITS_VMEXIT].cell == from->begun_cell % EXITS_CELLS;
+	to->at.nested_since = nested;
+	to->at.begun = exit;
+	to->at.over = 0;
+	to->at.user_since = user;
+	to->at.away_since = away;
+	return nested == from->at.nested_since && exit == exits_open_since(&from->at) &&
+	       user == from->at.user_since && away == from->at.away_since &&
+	       to->at.cell == from->at.cell;
 }
 
 /* See exits_record_read(). When user space has an exit, the event of L2 would be past. */
-static void hold_back(struct exits_record *record, uint64_t nested_since)
+static void hold_back(struct exits_record *record)
 {
-	const struct exits_open *exit = &record->open[EXITS_VMEXIT];
-	bool may_be_nested = nested_since && exit->since_ns && exit->since_ns != nested_since &&
-			     !record->open[EXITS_USERSPACE].since_ns;
+	const struct exit_machine *at = &record->at;
+	uint32_t cell = at->cell % EXITS_CELLS;
+	bool may_be_nested = at->nested_since && at->begun && at->begun != at->nested_since &&
+			     !at->user_since;
 
-	record->is_held_back = may_be_nested && is_used(record, exit->cell) &&
-			       record->cells[exit->cell].count;
+	record->is_held_back = may_be_nested && is_used(record, cell) && record->cells[cell].count;
 	if (record->is_held_back)
-		record->cells[exit->cell].count--;
+		record->cells[cell].count--;
 }
 
 /*
@@ -158,20 +140,20 @@ static void hold_back(struct exits_record *record, uint64_t nested_since)
 static void copy(struct exits_record *to, const struct exits_records *records,
 		 const volatile struct exits_thread *from)
 {
-	struct begins begins = { 0 };
 	bool is_steady = false;
 
 	for (int i = 0; i < READ_TRIES && !is_steady; i++)
-		is_steady = copy_once(to, records, from, &begins);
+		is_steady = copy_once(to, records, from);
+	to->has_nested = to->at.nested_since != 0;
 	if (!is_steady)
-		to->away_since_ns = 0;
-	if (!is_steady || !begins.exit) { /* user space has time only within an exit */
-		to->open[EXITS_VMEXIT].since_ns = 0;
-		to->open[EXITS_USERSPACE].since_ns = 0;
+		to->at.begun = to->at.away_since = 0;
+	if (!to->at.begun) { /* user space has time only within an exit */
+		to->at.user_since = 0;
 		to->has_argument = false;
 	}
-	to->has_nested = begins.nested != 0;
-	hold_back(to, begins.nested);
+	set_open(&to->open[EXITS_VMEXIT], to->at.begun, to->at.cell);
+	set_open(&to->open[EXITS_USERSPACE], to->at.user_since, to->at.user_cell);
+	hold_back(to);
 }
 
 void exits_record_read(struct exits_record *record, const struct exits_records *records,
@@ -189,51 +171,43 @@ static bool is_on_its_way(const struct exits_record *record, const struct exits_
 	       record->cells[before->cell].time_ns < before->sum_ns;
 }
 
-/* The time that passes while a thread has no CPU, which may be a part of its exit's time. */
-static void add_away(struct exits_record *record, uint64_t from_ns, uint64_t now_ns)
+/* An absence that is not over, or is a part of what user space has. */
+static void add_off(struct exits_record *record, enum exits_away why, struct exits_off off)
 {
-	struct exits_open *exit = &record->open[EXITS_VMEXIT];
-	uint64_t since_ns = record->away_since_ns, away_ns;
-	struct exits_parts none = { 0 };
-	struct exits_parts *parts = exit->since_ns ? &record->parts[exit->cell] : &none;
-	bool is_halt = exit->since_ns && exit->is_halt;
-
-	if (!since_ns)
-		return;
-	away_ns = less(now_ns, since_ns > from_ns ? since_ns : from_ns);
-	if (record->away == EXITS_BLOCKED) {
-		parts->blocked_ns += away_ns;
-	} else if (record->away == EXITS_IDLES && is_halt) {
-		parts->idle_ns += away_ns;
-	} else {
-		exit->time_ns = less(exit->time_ns, away_ns);
-		if (record->away == EXITS_IDLES)
-			record->sums.idle_out_ns += away_ns;
-		else
-			record->sums.waited_ns += away_ns;
-		if (record->away == EXITS_WAITS)
-			parts->waited_ns += away_ns;
+	exits_was_away(&record->at, why, &off);
+	for (int i = 0; i < EXITS_REASONS; i++) {
+		if (record->open[i].since_ns)
+			exits_parts_add(&record->parts[record->open[i].cell], why, &off);
 	}
 }
 
-static void add_off(struct exits_record *record, struct exits_off off)
+/* The times of what is open, in the copy: as if all ended now. */
+static void end_now(struct exits_record *record, struct exits_off off, uint64_t now_ns)
 {
-	struct exits_open *exit = &record->open[EXITS_VMEXIT];
-	struct exits_open *user = &record->open[EXITS_USERSPACE];
+	struct exit_machine *at = &record->at;
+	uint64_t user_since;
 
-	if (!exit->since_ns || !user->since_ns || off.waited_ns + off.slept_ns > user->time_ns)
-		return;
-	exit->time_ns = less(exit->time_ns, off.waited_ns);
-	user->time_ns -= off.waited_ns;
-	record->sums.waited_ns += off.waited_ns;
-	for (int i = 0; i < EXITS_REASONS; i++)
-		exits_parts_add(&record->parts[record->open[i].cell], &off, user->is_halt);
+	if (at->away_since)
+		add_off(record, at->away, exits_absence(at, now_ns));
+	if (at->begun && at->user_since &&
+	    off.waited_ns + off.slept_ns <= less(now_ns, at->user_since))
+		add_off(record, exits_away_in_user(at), off);
+	if (at->begun)
+		record->open[EXITS_VMEXIT].time_ns = less(now_ns, at->begun);
+	user_since = at->user_since ? exits_end_user(at, now_ns) : 0;
+	if (user_since)
+		record->open[EXITS_USERSPACE].time_ns = now_ns - user_since;
+}
+
+static uint64_t later(uint64_t since_ns, uint64_t from_ns)
+{
+	return since_ns && since_ns < from_ns ? from_ns : since_ns;
 }
 
 void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
 		       struct exits_before *before, struct exits_off off, uint64_t now_ns)
 {
-	record->sums.whole_ns = less(now_ns, thread->first_ns);
+	record->whole_ns = less(now_ns, thread->first_ns);
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
 
@@ -241,12 +215,12 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 			*open = before->open[i];
 		if (!is_used(record, open->cell))
 			open->since_ns = 0;
-		open->time_ns = open->since_ns ? less(now_ns, open->since_ns > before->from_ns ?
-								      open->since_ns :
-								      before->from_ns) : 0;
+		open->time_ns = 0;
 	}
-	add_away(record, before->from_ns, now_ns);
-	add_off(record, off);
+	record->at.begun = later(record->open[EXITS_VMEXIT].since_ns, before->from_ns);
+	record->at.user_since = later(record->open[EXITS_USERSPACE].since_ns, before->from_ns);
+	record->at.away_since = later(record->at.away_since, before->from_ns);
+	end_now(record, off, now_ns);
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
 
@@ -255,8 +229,6 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 		open->sum_ns = record->cells[open->cell].time_ns + open->time_ns;
 		record->open_ns[open->cell] += open->time_ns;
 	}
-	if (record->open[EXITS_VMEXIT].is_halt && !record->open[EXITS_USERSPACE].is_halt)
-		record->sums.halt_user_ns += record->open[EXITS_USERSPACE].time_ns;
 	memcpy(before->open, record->open, sizeof(before->open));
 }
 
@@ -273,10 +245,10 @@ void exits_record_fold(struct exits_record *record)
 void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread,
 		      uint64_t now_ns)
 {
-	uint64_t last_ns = exits_open_since(thread);
+	uint64_t last_ns = exits_open_since(&thread->at);
 
-	record->sums.whole_ns = less(last_ns && last_ns < now_ns ? last_ns : now_ns,
-				     thread->first_ns);
+	record->whole_ns = less(last_ns && last_ns < now_ns ? last_ns : now_ns,
+			     thread->first_ns);
 	if (record->is_held_back)
 		record->cells[record->open[EXITS_VMEXIT].cell].count++;
 	record->is_held_back = false;
@@ -310,20 +282,18 @@ static void join_cell(struct exits_record *to, unsigned int i, const struct exit
 
 static void sums_add(struct exits_sums *to, const struct exits_sums *from)
 {
-	to->whole_ns += from->whole_ns;
-	to->nested_ns += from->nested_ns;
-	to->halt_user_ns += from->halt_user_ns;
-	to->waited_ns += from->waited_ns;
-	to->idle_out_ns += from->idle_out_ns;
+	to->nested += from->nested;
+	to->halt_user += from->halt_user;
+	to->waited += from->waited;
+	to->idle_out += from->idle_out;
 }
 
 static void sums_less(struct exits_sums *sums, const struct exits_sums *earlier)
 {
-	sums->whole_ns = less(sums->whole_ns, earlier->whole_ns);
-	sums->nested_ns = less(sums->nested_ns, earlier->nested_ns);
-	sums->halt_user_ns = less(sums->halt_user_ns, earlier->halt_user_ns);
-	sums->waited_ns = less(sums->waited_ns, earlier->waited_ns);
-	sums->idle_out_ns = less(sums->idle_out_ns, earlier->idle_out_ns);
+	sums->nested = less(sums->nested, earlier->nested);
+	sums->halt_user = less(sums->halt_user, earlier->halt_user);
+	sums->waited = less(sums->waited, earlier->waited);
+	sums->idle_out = less(sums->idle_out, earlier->idle_out);
 }
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from)
@@ -333,7 +303,8 @@ void exits_record_add(struct exits_record *to, const struct exits_record *from)
 		join_cell(to, i, &from->cells[i], &from->parts[i]);
 		to->open_ns[i] += from->open_ns[i];
 	}
-	sums_add(&to->sums, &from->sums);
+	to->whole_ns += from->whole_ns;
+	sums_add(&to->at.sums, &from->at.sums);
 	to->has_nested |= from->has_nested;
 }
 
@@ -352,7 +323,8 @@ void exits_record_add_packed(struct exits_record *to, const struct exits_packed 
 		join_cell(to, i, &packed->cell, &packed->parts);
 		packed++;
 	}
-	sums_add(&to->sums, &from->sums);
+	to->whole_ns += from->whole_ns;
+	sums_add(&to->at.sums, &from->sums);
 	to->has_nested |= from->has_nested;
 }
 
@@ -398,7 +370,8 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 		if (!record->cells[i].count && !record->cells[i].time_ns && !record->open_ns[i])
 			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
-	sums_less(&record->sums, &earlier->sums);
+	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
+	sums_less(&record->at.sums, &earlier->sums);
 }
 
 struct exits_packed *exits_record_pack(const struct exits_record *record)
@@ -410,7 +383,8 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 		nr += (unsigned int)__builtin_popcountll(record->used[word]);
 	packed = xmalloc(sizeof(*packed) + nr * sizeof(packed->cells[0]));
 	memcpy(packed->used, record->used, sizeof(packed->used));
-	packed->sums = record->sums;
+	packed->whole_ns = record->whole_ns;
+	packed->sums = record->at.sums;
 	packed->has_nested = record->has_nested;
 	nr = 0;
 	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;

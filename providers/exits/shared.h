@@ -13,19 +13,17 @@
 
 #include <linux/types.h>
 
-#include "arch/away.h"
 #include "arch/exit_kind.h"
+#include "arch/exit_machine.h"
 
 #define EXITS_BUCKETS 26  /* of struct timing */
-#define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
+/* There are EXITS_CELLS different reasons on one host. */
 #define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
 #define EXITS_OWN 16	  /* reasons in a record of 3 KiB; most threads have fewer */
 #define EXITS_STEP 32	  /* from a record's first slot to the next one's; a power of two, too */
 #define EXITS_FURTHER 8	  /* records of a thread: room for all cells; a power of two */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
-/* A bit beside a cell's number: the vCPU halts, in KVM (which may poll) or in user space. */
-#define EXITS_HALT EXITS_CELLS
 #define EXITS_HALTS 8 /* reasons of such exits, at most */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
 #define EXITS_UNCOUNTED 2
@@ -46,9 +44,6 @@ struct exits_reason {
 	struct exits_cell cell;
 	struct exits_parts parts; /* of the cell's time */
 };
-
-/* Why a thread has no CPU. */
-enum exits_away { EXITS_WAITS, EXITS_BLOCKED, EXITS_IDLES };
 
 /* What a cell counts. */
 struct exits_code {
@@ -112,58 +107,37 @@ struct exits_extra {
 };
 
 struct exits_thread {
+	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
 	/*
 	 * The address of the vCPU that the thread runs, from the first entry or exit of a KVM_RUN
 	 * to its end: only this thread can run the vCPU meanwhile. 0: not known.
 	 */
 	__u64 running;
-	/*
-	 * When the latest exit began, and when the latest exit that is over began. While begun_ns
-	 * is the later one, its exit is open. over_ns is no end: an exit may begin in the tick of a
-	 * slow clock in which the one before it ended. A time is written, or cleared, before
-	 * durations are added. begun_ns moves forward by what the thread waited since, see
-	 * away.bpf.h.
-	 */
-	__u64 begun_ns, over_ns;
-	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
 	__u64 ended_ns; /* when the latest exit that is over ended */
-	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
-	__u32 begun_cell, ended_cell, user_cell; /* maybe with EXITS_HALT */
+	__u32 ended_cell; /* its cell */
 	__u32 has_argument; /* EXITS_UNCOUNTED: it is counted when the exit ends */
+	struct exit_machine at; /* in ns */
 	__u32 cpu; /* where its latest exit was */
 	__u32 number; /* of this record */
 	struct exits_argument_key argument; /* of the open exit */
-	/*
-	 * When it lost its CPU in KVM_RUN, written after all else about it, and cleared after what
-	 * follows of it; 0: it has a CPU. away: enum exits_away; delay_before: how long it had
-	 * waited for CPUs until then, by the scheduler's sum.
-	 */
-	__u64 away_since, delay_before;
-	__u32 away;
+	/* How long it had waited for CPUs when it lost its CPU, by the scheduler's sum. */
+	__u64 delay_before;
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	__u32 next_slot; /* for the next reason that counts anything; 0: none has */
-	__u64 waited_ns; /* for CPUs, in all */
-	__u64 idle_out_ns; /* asleep and idle, but not in a halt: in no exit's time */
+	__u32 unused;
 	/* The scheduler's sums when user space got the exit, see note_userspace(). */
 	__u64 user_delay, user_ran, user_off, user_switches;
 	/*
 	 * While long exits are reported. pc: of the open exit, where its begin or an exit to user
 	 * space has it (also while program counters are counted); user_ns: of the open exit, before
-	 * user_since; waited_before_ns: waited_ns when it began;
+	 * at.user_since; waited_before_ns: at.sums.waited when it began;
 	 * halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at its end.
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	/* The vCPU of the latest halt, and KVM's own sum of what it polled in its halts. */
 	__u64 polling_vcpu, poll_sum_ns;
-	/*
-	 * Of a vCPU that runs guests of its own. nested_since: begun_ns of the latest exit of L2,
-	 * written when its cell is the twin; entered_ns: when the guest, L1 or L2, was entered.
-	 */
-	__u64 nested_since, entered_ns;
-	__u64 nested_ns; /* how long L2 ran */
-	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
 	__u64 ended_pc; /* of the latest exit that is over, while program counters are counted */
 	__u64 has_queues; /* by hash: a write with this bit may be among the extra's queues */
 	__u64 first_ns; /* when the record began */
@@ -173,7 +147,7 @@ struct exits_thread {
 	char comm[16]; /* its name when it was first seen */
 	__u32 further[EXITS_FURTHER]; /* its further records: their numbers, plus 1; the first: 0 */
 	__u32 extra; /* the same, of the one that has an extra */
-	__u32 unused;
+	__u32 unused2;
 	/* By cell: its slot, plus 1; 0: it has none. further[SLOT / STEP], own[SLOT % STEP]. */
 	__u8 slots[EXITS_CELLS];
 	union {
@@ -187,14 +161,6 @@ _Static_assert(EXITS_OWN <= EXITS_STEP && EXITS_OWN * EXITS_FURTHER >= EXITS_CEL
 	       "a slot of a byte for each cell");
 _Static_assert(sizeof(struct exits_extra) <= sizeof(struct exits_reason) * EXITS_OWN,
 	       "an extra makes no record larger");
-
-/* When the open exit began; 0: none is open. */
-static inline __u64 exits_open_since(const volatile struct exits_thread *thread)
-{
-	__u64 begun_ns = thread->begun_ns;
-
-	return begun_ns > thread->over_ns ? begun_ns : 0;
-}
 
 /* An exit that took longer than the threshold, in the ring of long exits. */
 struct exits_long {

@@ -122,12 +122,12 @@ static __always_inline void add_to_stack(const struct exits_stack_key *key, __u6
 static __always_inline void describe_exit(struct exits_stack_key *key,
 					  const struct exits_thread *thread)
 {
-	_Bool is_open = exits_open_since(thread) != 0;
+	_Bool is_open = exits_open_since(&thread->at) != 0;
 
 	if (is_open)
-		key->cell = thread->begun_cell % EXITS_CELLS;
-	else if (thread->user_since && !has_exits)
-		key->cell = thread->user_cell % EXITS_CELLS;
+		key->cell = thread->at.cell % EXITS_CELLS;
+	else if (thread->at.user_since && !has_exits)
+		key->cell = thread->at.user_cell % EXITS_CELLS;
 	if (counts_pcs && is_open)
 		key->pc = pc_to_count(thread, (const void *)(unsigned long)thread->running,
 				      key->cell);
@@ -197,9 +197,9 @@ static __always_inline __u64 time_of_sample(__u64 now)
  */
 static __always_inline enum exits_stack_state state_at(const struct exits_thread *thread, __u64 at)
 {
-	__u64 since = thread ? exits_open_since(thread) : 0;
+	__u64 since = thread ? exits_open_since(&thread->at) : 0;
 
-	if (!thread || !thread->begun_cell || (since && at >= since))
+	if (!thread || !thread->at.cell || (since && at >= since))
 		return EXITS_STACK_ON;
 	return at < thread->ended_ns ? EXITS_STACK_LATE : EXITS_STACK_GUEST;
 }
@@ -224,7 +224,7 @@ static __always_inline __u32 user_frames(void)
 static __always_inline __u64 keep_user_stack(void *ctx, struct exits_frames *frames,
 					     const struct exits_thread *thread)
 {
-	if (thread && exits_open_since(thread) && !thread->user_since)
+	if (thread && exits_open_since(&thread->at) && !thread->at.user_since)
 		return 0;
 	return keep_stack(ctx, frames, BPF_F_USER_STACK, user_frames());
 }
@@ -284,8 +284,8 @@ int on_sample(void *ctx)
 /* A thread that sleeps in KVM's halt always has the same stack, and there are many halts. */
 static __always_inline _Bool halts_in_kvm(const struct exits_thread *thread)
 {
-	return thread && exits_open_since(thread) && thread->begun_cell >= EXITS_HALT &&
-	       !thread->user_since;
+	return thread && exits_open_since(&thread->at) && thread->at.cell >= EXITS_HALT &&
+	       !thread->at.user_since;
 }
 
 static __always_inline void begin_absence(void *ctx)

@@ -300,13 +300,13 @@ static bool read_scheduler(const struct exits_threads *threads,
 static struct exits_off look_off(const struct exits_threads *threads,
 				 const volatile struct exits_thread *record, uint64_t now_ns)
 {
-	uint64_t since_ns = record->user_since, delay_ns = record->user_delay;
+	uint64_t since_ns = record->at.user_since, delay_ns = record->user_delay;
 	uint64_t began_ns = record->user_ran, ran_ns, waited_ns, off_ns;
 	bool is_runnable;
 
 	if (!threads->config.sees_away || !since_ns || now_ns < since_ns + LONG_IN_USER_NS ||
 	    !read_scheduler(threads, record, &ran_ns, &waited_ns, &is_runnable) ||
-	    record->user_since != since_ns || ran_ns < began_ns || waited_ns < delay_ns)
+	    record->at.user_since != since_ns || ran_ns < began_ns || waited_ns < delay_ns)
 		return (struct exits_off){ 0 };
 	ran_ns -= began_ns;
 	waited_ns -= delay_ns;
@@ -389,7 +389,7 @@ static uint64_t open_ns(struct watched_thread *thread, const struct exits_argume
 
 	if (!argument->since_ns || memcmp(&argument->key, key, sizeof(*key)) != 0)
 		return 0;
-	if (exits_open_since(thread->record) != argument->since_ns &&
+	if (exits_open_since(&thread->record->at) != argument->since_ns &&
 	    cell->time_ns >= argument->sum_ns)
 		argument->since_ns = argument->time_ns = 0;
 	argument->sum_ns = cell->time_ns + argument->time_ns;

@@ -74,18 +74,9 @@ void exits_record_settle(void);
 /* An exit that has not ended: its cell has counted it, without its time. */
 struct exits_open {
 	uint32_t cell;
-	bool is_halt; /* see EXITS_HALT */
 	uint64_t since_ns; /* 0: no exit is open */
 	uint64_t time_ns;  /* until now */
 	uint64_t sum_ns;   /* the same and the time of its cell */
-};
-
-/* Times of a thread that are not one cell's. */
-struct exits_sums {
-	uint64_t whole_ns; /* since the first exit; 0: not timed */
-	uint64_t nested_ns; /* in L2, see TIME_L2 */
-	uint64_t halt_user_ns; /* in halts, how long user space had the vCPU and was not idle */
-	uint64_t waited_ns, idle_out_ns; /* see struct exits_thread */
 };
 
 /* All records, which are in the BPF program's memory: the first ones, and chunks of EXITS_CHUNK. */
@@ -107,7 +98,7 @@ static inline struct exits_thread *exits_records_at(const struct exits_records *
 /* The counts of one thread, or the sum of several. Cells that are not used are undefined. */
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
-	struct exits_sums sums;
+	uint64_t whole_ns; /* since the first exit; 0: not timed */
 	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
 	uint64_t open_ns[EXITS_CELLS]; /* by cell: how long exits that have not ended last */
@@ -115,9 +106,7 @@ struct exits_record {
 	struct exits_open open[EXITS_REASONS];
 	bool has_argument;
 	struct exits_argument_key argument;
-	/* The same: since when it has no CPU, 0: it has one; and why. */
-	uint64_t away_since_ns;
-	enum exits_away away;
+	struct exit_machine at; /* of a sum only its sums */
 	struct exits_cell cells[EXITS_CELLS]; /* without the time of open exits */
 	struct exits_parts parts[EXITS_CELLS]; /* of the cells that are used */
 };

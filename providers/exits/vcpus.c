@@ -333,11 +333,11 @@ static void add_cells(struct exits_vcpus *vcpus, const struct output *out,
 static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
 		       const struct vcpu_sums *sums, uint64_t *ret_parts)
 {
-	const struct exits_sums *all = &vcpu->now->sums;
+	const struct exits_sums *all = &vcpu->now->at.sums;
 	const uint64_t *exit = sums->parts[EXITS_VMEXIT];
 	struct exits_time time = {
-		.polled_ns = exit[EXIT_POLLED], .waited_ns = all->waited_ns,
-		.idle_out_ns = all->idle_out_ns, .nested_ns = all->nested_ns,
+		.polled_ns = exit[EXIT_POLLED], .waited_ns = all->waited,
+		.idle_out_ns = all->idle_out, .nested_ns = all->nested,
 	};
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
@@ -348,8 +348,8 @@ static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu 
 	}
 	if (!vcpus->config->sees_away)
 		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
-						  all->halt_user_ns + time.polled_ns);
-	exit_fields_split(all->whole_ns, &time, ret_parts);
+						  all->halt_user + time.polled_ns);
+	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 }
 
 static void add_times(const struct exits_vcpus *vcpus, const struct output *out,

@@ -218,11 +218,9 @@ static const struct exit_count *exit_of(const struct recorded_thread *thread, bo
 {
 	const struct thread_state *state = table_state(thread);
 
-	if (state->is_open & 1U << EXITS_VMEXIT)
-		return state->spans[EXITS_VMEXIT].count;
-	if (state->is_open & 1U << EXITS_USERSPACE && !is_in_kvm)
-		return state->spans[EXITS_USERSPACE].count;
-	return NULL;
+	const struct exit_count *exit = state_open(state, EXITS_VMEXIT);
+
+	return exit || is_in_kvm ? exit : state_open(state, EXITS_USERSPACE);
 }
 
 static void add(struct recorded_code *code, const struct sum_key *key, uint64_t ns)

@@ -224,7 +224,7 @@ void intervals_rewind(struct intervals *intervals)
 		thread->at = 0;
 		thread->cpu = -1;
 		if (thread->state)
-			*thread->state = (struct thread_state){ .is_open = 0 };
+			*thread->state = (struct thread_state){ .has_exit = false };
 		if (thread->counts.nr_events)
 			memset(thread->counts.events, 0,
 			       thread->counts.nr_events * sizeof(*thread->counts.events));

@@ -30,48 +30,63 @@ void pairing_release(struct pairing *pairing)
 
 /* ---- what begins and ends */
 
-/* from: another span that began at the same time; NULL: it begins now. */
-static inline void open_span(struct thread_state *state, enum exit_kind kind,
-			     struct exit_count *count, uint64_t time, const struct open_span *from)
+/* The count of a reason. Whether it is a halt's is asked once. */
+static struct exit_count *reason_count(struct pairing *pairing, struct recorded_thread *thread,
+				       const struct exit_key *key)
+{
+	struct exit_count *count = table_count(&pairing->table, thread, key);
+
+	if (!count->begun)
+		count->cell = count_is_idle(&pairing->meanings, count) ? EXITS_HALT : 0;
+	return count;
+}
+
+static void begin_reason(struct thread_state *state, enum exit_kind kind, struct exit_count *count,
+			 uint64_t time)
+{
+	count->begun++;
+	state->counts[kind] = count;
+	state->parts[kind] = (struct exits_parts){ 0 };
+	state->begins[kind] = time;
+}
+
+/* after: how long the exit had lasted. */
+static void begin_argument(struct thread_state *state, enum exit_kind kind,
+			   struct exit_count *count, uint64_t after)
 {
 	count->begun += kind != EXITS_FAULT;
-	if (kind >= EXITS_FIRST_ARGUMENT)
-		state->exit.argument = count;
-	else
-		state->parts[kind] = (struct exits_parts){ 0 };
-	state->is_open |= (uint16_t)(1U << kind);
-	state->spans[kind] = from ? *from : (struct open_span){ time, state->times.waited, NULL };
-	state->spans[kind].count = count;
+	state->exit.argument = count;
+	state->has_argument |= (uint16_t)(1U << kind);
+	state->counts[kind] = count;
+	state->after[kind] = after;
 }
 
-/* How long a span has lasted, without waiting for a CPU, in the clock's unit. */
-static inline uint64_t span_took(const struct thread_state *state, const struct open_span *span,
-				 uint64_t time)
+/* since: as the machine has it, so without what does not count. */
+static void end_span(const struct pairing *pairing, struct thread_state *state,
+		     enum exit_kind kind, uint64_t since, uint64_t time)
 {
-	return elapsed(state->times.waited - span->waited, elapsed(span->begin, time));
-}
+	struct exit_count *count = state->counts[kind];
 
-/* What it took is counted now. */
-static inline void end_span(const struct pairing *pairing, struct thread_state *state,
-			    enum exit_kind kind, uint64_t time)
-{
-	const struct open_span *span = &state->spans[kind];
-
-	state->is_open &= (uint16_t)~(1U << kind);
-	span->count->begun += kind == EXITS_FAULT; /* as live: then it was no device's */
-	if (time < span->begin)
+	if (time < since)
 		return;
-	spread_add(&span->count->took,
-		   pairing_duration(pairing, span_took(state, span, time)));
+	spread_add(&count->took, pairing_duration(pairing, time - since));
 	if (kind < EXITS_REASONS)
-		exits_parts_join(&span->count->parts, &state->parts[kind]);
+		exits_parts_join(&count->parts, &state->parts[kind]);
+}
+
+static void end_argument(const struct pairing *pairing, struct thread_state *state,
+			 enum exit_kind kind, uint64_t time)
+{
+	state->has_argument &= (uint16_t)~(1U << kind);
+	state->counts[kind]->begun += kind == EXITS_FAULT; /* only now: it was no device's */
+	end_span(pairing, state, kind, state->at.begun + state->after[kind], time);
 }
 
 /* The first exit or entry, or the first after a loss. */
 static RARE void end_unknown(struct thread_state *state, uint64_t time)
 {
 	if (state->has_run)
-		state->times.unknown += elapsed(state->since, time);
+		state->unknown += elapsed(state->since, time);
 	else
 		state->first = time;
 	state->has_run = true;
@@ -100,7 +115,7 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 			  const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
-	struct exit_count *count = table_count(&pairing->table, thread, &key);
+	struct exit_count *count = reason_count(pairing, thread, &key);
 	struct thread_state *state = thread->state;
 
 	if (!pairing->has_exits[EXITS_VMEXIT])
@@ -108,13 +123,16 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 	pairing->has_exits[EXITS_VMEXIT] = true;
 	if (pairing->listener)
 		spans_on_exit(pairing, thread, event->time);
-	state->is_open = 0;
-	state->ran = state->mode == VCPU_IN_GUEST ? elapsed(state->since, event->time) : 0;
+	exits_forget(&state->at); /* an entry is missing */
+	if (state->mode != VCPU_IN_GUEST)
+		state->at.entered = 0;
 	set_mode(state, VCPU_OUTSIDE, event->time);
 	state->has_exit = true;
-	state->idle_before = state->times.idle_out;
-	open_span(state, EXITS_VMEXIT, count, event->time, NULL);
-	state->spans[EXITS_MMIO] = state->spans[EXITS_VMEXIT];
+	state->before = state->at.sums;
+	begin_reason(state, EXITS_VMEXIT, count, event->time);
+	exits_begin(&state->at, count->cell, event->time);
+	state->has_argument = 0;
+	state->after[EXITS_MMIO] = 0;
 	state->is_mmio_open = true;
 	if (pairing->longer)
 		begin_long(state, meaning, event);
@@ -125,22 +143,22 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 /* Whether there is an open exit, with a reason that no later event has changed. */
 static bool has_plain_exit(const struct thread_state *state)
 {
-	const struct exit_count *count = state->spans[EXITS_VMEXIT].count;
+	const struct exit_count *count = state_open(state, EXITS_VMEXIT);
 
-	return state->is_open & 1U << EXITS_VMEXIT && !exit_key_is_others(&count->key) &&
-	       count->key.c == EXIT_OF_GUEST;
+	return count && !exit_key_is_others(&count->key) && count->key.c == EXIT_OF_GUEST;
 }
 
 /* Gives the open exit another key. */
 static void change_exit(struct pairing *pairing, struct recorded_thread *thread,
 			const struct exit_key *key)
 {
-	struct open_span *span = &thread->state->spans[EXITS_VMEXIT];
-	struct exit_count *count = table_count(&pairing->table, thread, key);
+	struct thread_state *state = thread->state;
+	struct exit_count *count = reason_count(pairing, thread, key);
 
-	span->count->begun--;
+	state->counts[EXITS_VMEXIT]->begun--;
 	count->begun++;
-	span->count = count;
+	state->counts[EXITS_VMEXIT] = count;
+	state->at.cell = count->cell;
 }
 
 static RARE void on_nested(struct pairing *pairing, struct recorded_thread *thread)
@@ -151,9 +169,9 @@ static RARE void on_nested(struct pairing *pairing, struct recorded_thread *thre
 	pairing->has_nested = true;
 	if (!has_plain_exit(state))
 		return;
-	key = state->spans[EXITS_VMEXIT].count->key;
+	key = state->counts[EXITS_VMEXIT]->key;
 	key.c = EXIT_OF_L2;
-	state->times.nested += state->ran;
+	exits_nest(&state->at);
 	change_exit(pairing, thread, &key);
 }
 
@@ -165,7 +183,7 @@ static RARE void on_vmgexit(struct pairing *pairing, struct recorded_thread *thr
 
 	if (!has_plain_exit(thread->state))
 		return;
-	key = thread->state->spans[EXITS_VMEXIT].count->key;
+	key = thread->state->counts[EXITS_VMEXIT]->key;
 	if (!(meaning_flags(&pairing->meanings, &key) & REASON_PROTECTED))
 		return;
 	key.a = trace_field_number(meaning->code, event);
@@ -180,7 +198,7 @@ static RARE void on_cause(struct pairing *pairing, struct recorded_thread *threa
 
 	if (!has_plain_exit(thread->state))
 		return;
-	key = thread->state->spans[EXITS_VMEXIT].count->key;
+	key = thread->state->counts[EXITS_VMEXIT]->key;
 	key.a = trace_field_number(meaning->code, event);
 	change_exit(pairing, thread, &key);
 }
@@ -189,115 +207,82 @@ static RARE void on_cause(struct pairing *pairing, struct recorded_thread *threa
 static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	const struct thread_state *state = thread->state;
-	const struct open_span *span = &state->spans[EXITS_VMEXIT];
 	const struct open_exit *exit = &state->exit;
-	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
-	uint64_t idle = state->times.idle_out - state->idle_before;
+	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX, since = exits_open_since(&state->at);
 
-	if (!(state->is_open & 1U << EXITS_VMEXIT) ||
-	    span_took(state, span, time) <= pairing->longer ||
-	    (!pairing->has_halts && count_is_idle(&pairing->meanings, span->count)))
+	if (!since || elapsed(since, time) <= pairing->longer ||
+	    (!pairing->has_halts && state->at.cell >= EXITS_HALT))
 		return;
 	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
 	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
-		.thread = thread, .exit = span->count, .argument = exit->argument,
-		.begin = span->begin + idle, .end = time, .user = exit->user,
-		.pc = exit->pc, .cpu = exit->cpu,
+		.thread = thread, .exit = state->counts[EXITS_VMEXIT], .argument = exit->argument,
+		.begin = since, .end = time, .user = exit->user, .pc = exit->pc, .cpu = exit->cpu,
 		.polled_ns = state->parts[EXITS_VMEXIT].polled_ns,
-		.waited = state->times.waited - span->waited - idle,
+		.waited = state->at.sums.waited - state->before.waited,
 	};
 }
 
 /* ---- user space */
 
-/* Whether the exit that is open is a halt, and KVM_RUN has returned to user space since. */
-static bool is_halt_in_userspace(const struct pairing *pairing, const struct thread_state *state)
+/* Whether a halt is open, and KVM_RUN has failed: the halt may go on with the next KVM_RUN. */
+static bool may_halt_again(const struct thread_state *state)
 {
-	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
+	const struct exit_count *user = state_open(state, EXITS_USERSPACE);
 
-	return (state->is_open & both) == both &&
-	       count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
+	return user && exits_open_since(&state->at) && !exit_key_is_others(&user->key) &&
+	       exits_halt_goes_on(&state->at, user->key.a);
 }
 
-/* Whether KVM_RUN has failed, as after a signal. A halt may go on with the next KVM_RUN. */
-static bool has_failed(const struct exit_count *user)
+/* Returns when it began; 0: user space has no exit. Only the scheduler's events tell of halts. */
+static uint64_t leave_userspace(const struct pairing *pairing, struct thread_state *state,
+				uint64_t time)
 {
-	return !exit_key_is_others(&user->key) && exit_fields_failure(user->key.a);
-}
+	bool is_unknown = !pairing->has_switches && may_halt_again(state);
+	uint64_t lasted = elapsed(state->at.user_since, time);
 
-/*
- * During a halt: how long ago KVM_RUN returned to user space; 0: it has not, or user space idles
- * for the vCPU. ret_is_known: the vCPU was not halted meanwhile. After a failure only the
- * scheduler's events tell, see pairing_sleep().
- */
-static uint64_t user_time_in_halt(const struct pairing *pairing, const struct thread_state *state,
-				  uint64_t time, bool *ret_is_known)
-{
-	const struct open_span *user = &state->spans[EXITS_USERSPACE];
-
-	*ret_is_known = true;
-	if (!is_halt_in_userspace(pairing, state) || time < user->begin ||
-	    count_is_idle(&pairing->meanings, user->count))
+	if (!state->at.user_since)
 		return 0;
-	*ret_is_known = pairing->has_switches || !has_failed(user->count);
-	return span_took(state, user, time);
-}
-
-/* Before the open exit to user space ends. */
-static RARE void add_user(const struct pairing *pairing, struct thread_state *state, uint64_t time)
-{
-	bool is_known;
-	uint64_t in_halt = user_time_in_halt(pairing, state, time, &is_known);
-
-	if (!is_known) {
-		state->times.halt_unknown += in_halt;
-		return;
+	if (is_unknown) {
+		state->at.user_cell = EXITS_HALT;
+		state->halt_unknown += lasted;
+	} else if (exits_open_since(&state->at)) {
+		state->exit.user += lasted;
 	}
-	state->times.halt_user += in_halt;
-	if (state->is_open & 1U << EXITS_VMEXIT)
-		state->exit.user += span_took(state, &state->spans[EXITS_USERSPACE], time);
+	return exits_end_user(&state->at, time);
 }
 
-uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
-			   uint64_t end, uint64_t *ret_unknown)
+static void end_userspace(const struct pairing *pairing, struct thread_state *state, uint64_t time)
 {
-	const struct thread_state *state = table_state(thread);
-	bool is_known;
-	uint64_t in_halt = user_time_in_halt(pairing, state, end, &is_known);
+	uint64_t since = leave_userspace(pairing, state, time);
 
-	*ret_unknown = state->times.halt_unknown + (is_known ? 0 : in_halt);
-	return state->times.halt_user + (is_known ? in_halt : 0);
+	if (since)
+		end_span(pairing, state, EXITS_USERSPACE, since, time);
 }
 
 static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
 		     const struct trace_event *event)
 {
 	struct thread_state *state = thread->state;
+	uint64_t since;
 
 	pairing->has_entries = true;
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		spans_on_entry(pairing, thread, event->time);
-	if (state->is_open & 1U << EXITS_USERSPACE)
-		add_user(pairing, state, event->time);
+	end_userspace(pairing, state, event->time);
 	if (pairing->longer)
 		keep_long(pairing, thread, event->time);
-	for (unsigned int open = state->is_open; open; open &= open - 1)
-		end_span(pairing, state, (enum exit_kind)__builtin_ctz(open), event->time);
+	for (unsigned int open = state->has_argument; open; open &= open - 1)
+		end_argument(pairing, state, (enum exit_kind)__builtin_ctz(open), event->time);
+	since = exits_end(&state->at);
+	if (since)
+		end_span(pairing, state, EXITS_VMEXIT, since, event->time);
 	state->is_mmio_open = false;
+	state->at.entered = event->time;
 	set_mode(state, VCPU_IN_GUEST, event->time);
 	if (pairing->listener)
 		spans_begin(pairing, thread, SPAN_GUEST, event);
-}
-
-static void end_userspace(const struct pairing *pairing, struct recorded_thread *thread,
-			  uint64_t time)
-{
-	if (pairing->listener)
-		spans_end(pairing, thread, SPAN_USERSPACE, time, false);
-	add_user(pairing, thread->state, time);
-	end_span(pairing, thread->state, EXITS_USERSPACE, time);
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
@@ -305,28 +290,51 @@ static RARE void on_userspace(struct pairing *pairing, struct recorded_thread *t
 			      const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
-	struct exit_count *count = table_count(&pairing->table, thread, &key);
+	struct exit_count *count = reason_count(pairing, thread, &key);
 	struct thread_state *state = thread->state;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
-	if (state->mode == VCPU_OUTSIDE && state->is_open & 1U << EXITS_USERSPACE)
-		end_userspace(pairing, thread, event->time);
-	open_span(state, EXITS_USERSPACE, count, event->time, NULL);
+	if (state->mode == VCPU_OUTSIDE) {
+		if (pairing->listener)
+			spans_end(pairing, thread, SPAN_USERSPACE, event->time, false);
+		end_userspace(pairing, state, event->time);
+	}
+	begin_reason(state, EXITS_USERSPACE, count, event->time);
+	exits_begin_user(&state->at, count->cell, event->time);
 	if (pairing->listener)
 		spans_begin(pairing, thread, SPAN_USERSPACE, event);
 }
 
-/*
- * After a signal a halt goes on with the next KVM_RUN, which no event shows: it has begun when the
- * thread sleeps.
- */
-void pairing_sleep(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+/* KVM_RUN has begun again when the thread sleeps in a halt. */
+void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
+		      uint64_t time)
 {
-	const struct thread_state *state = thread->state;
+	struct thread_state *state = table_make_state(thread);
 
-	if (is_halt_in_userspace(pairing, state) &&
-	    has_failed(state->spans[EXITS_USERSPACE].count))
-		end_userspace(pairing, thread, time);
+	if (sleeps && may_halt_again(state)) {
+		if (pairing->listener)
+			spans_end(pairing, thread, SPAN_USERSPACE, time, false);
+		end_userspace(pairing, state, time);
+	}
+	exits_lose_cpu(&state->at, sleeps ? pairing_why_asleep(pairing, state) : EXITS_WAITS, time);
+}
+
+void pairing_look(const struct pairing *pairing, const struct recorded_thread *thread,
+		  uint64_t end, struct thread_state *ret_state, uint64_t took[EXITS_KINDS])
+{
+	const struct exit_machine *at = &ret_state->at;
+
+	*ret_state = *table_state(thread);
+	if (at->away_since)
+		pairing_was_away(pairing, ret_state, (enum exits_away)at->away,
+				 exits_absence(at, end));
+	for (int kind = 0; kind < EXITS_KINDS; kind++) {
+		uint64_t since = kind == EXITS_USERSPACE ? at->user_since :
+							   at->begun + ret_state->after[kind];
+
+		took[kind] = state_open(ret_state, (enum exit_kind)kind) ? elapsed(since, end) : 0;
+	}
+	leave_userspace(pairing, ret_state, end);
 }
 
 /* ---- arguments of exits */
@@ -353,7 +361,7 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	struct exit_count *count;
 
 	if (thread->state) /* the fault by which KVM found the device */
-		thread->state->is_open &= (uint16_t)~(1U << EXITS_FAULT);
+		thread->state->has_argument &= (uint16_t)~(1U << EXITS_FAULT);
 	if (key->c == MMIO_READ_BEGUN)
 		return;
 	count = table_count(&pairing->table, thread, key);
@@ -362,9 +370,10 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 		return;
 	}
 	state = table_make_state(thread);
-	open_span(state, EXITS_MMIO, count, time, is_write ? NULL : &state->spans[EXITS_MMIO]);
+	begin_argument(state, EXITS_MMIO, count,
+		       is_write ? elapsed(state->at.begun, time) : state->after[EXITS_MMIO]);
 	if (is_read)
-		end_span(pairing, state, EXITS_MMIO, time);
+		end_argument(pairing, state, EXITS_MMIO, time);
 	state->is_mmio_open = !is_read;
 }
 
@@ -375,7 +384,7 @@ static const struct exit_key *open_exit(const struct thread_state *state)
 
 	if (state->mode != VCPU_OUTSIDE)
 		return NULL;
-	count = state->spans[EXITS_VMEXIT].count;
+	count = state->counts[EXITS_VMEXIT];
 	return exit_key_is_others(&count->key) ? NULL : &count->key;
 }
 
@@ -388,7 +397,7 @@ static RARE void on_argument(struct pairing *pairing, struct recorded_thread *th
 	struct exit_key key;
 
 	/* The first argument is what the exit is about. Without exits there is only this event. */
-	if (kind > EXITS_MMIO && state->is_open & 1U << kind)
+	if (kind > EXITS_MMIO && state->has_argument & 1U << kind)
 		return;
 	key = meaning_argument(&pairing->meanings, meaning, event, open_exit(state));
 	if (kind == EXITS_MMIO) {
@@ -397,29 +406,34 @@ static RARE void on_argument(struct pairing *pairing, struct recorded_thread *th
 	}
 	count = table_count(&pairing->table, thread, &key);
 	if (kind == EXITS_IOPORT)
-		open_span(table_make_state(thread), kind, count, event->time, NULL);
+		begin_argument(table_make_state(thread), kind, count,
+			       elapsed(state->at.begun, event->time));
 	else if (state->mode == VCPU_OUTSIDE)
-		open_span(thread->state, kind, count, event->time, &state->spans[EXITS_VMEXIT]);
+		begin_argument(thread->state, kind, count, 0);
 	else
 		count_argument(thread, count);
 }
 
-/* As live: see on_wakeup() of providers/exits/exits.bpf.c. Only of halts that began here. */
+/*
+ * What KVM polled of a halt: live it has a sum of that. Only of halts that began here. Where the
+ * scheduler's events are recorded, the sleep is known.
+ */
 static RARE void on_wakeup(struct pairing *pairing, struct thread_state *state,
 			   const struct meaning *meaning, const struct trace_event *event)
 {
-	uint64_t ns = trace_field_number(meaning->ns, event), limit = state->poll_limit_ns;
+	uint64_t ns = trace_field_number(meaning->ns, event), polled = ns;
 
 	pairing->has_wakeups = true;
+	if (trace_field_number(meaning->has_waited, event) && state->poll_limit_ns < ns)
+		polled = state->poll_limit_ns;
 	state->poll_limit_ns = 0;
-	if (trace_field_number(meaning->has_waited, event) && limit < ns)
-		ns = limit;
 	if (state->mode == VCPU_OUTSIDE)
-		state->parts[EXITS_VMEXIT].polled_ns += ns;
-	/* Where the scheduler's events are recorded, the sleep is known. */
-	if (!pairing->has_switches && pairing_may_idle(pairing, state) &&
+		state->parts[EXITS_VMEXIT].polled_ns += polled;
+	if (!pairing->has_switches && state->at.cell < EXITS_HALT &&
+	    pairing_why_asleep(pairing, state) == EXITS_IDLES &&
 	    trace_clock_info(pairing->trace)->clock == TRACE_CLOCK_NS)
-		pairing_idle_out(state, trace_field_number(meaning->ns, event) - ns);
+		pairing_was_away(pairing, state, EXITS_IDLES,
+				 (struct exits_off){ 0, ns - polled });
 }
 
 /* ---- the stream */
@@ -453,7 +467,7 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 			on_argument(pairing, thread, meaning, event);
 		return;
 	}
-	table_make_state(thread)->sched = SCHED_RUNS; /* also if the switch to it is missing */
+	table_make_state(thread)->at.away_since = 0; /* also if the switch to it is missing */
 	if (meaning->kind == MEANING_EXIT)
 		on_exit_event(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_ENTRY)

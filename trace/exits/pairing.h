@@ -160,9 +160,10 @@ struct cpu_loss {
 struct recorded_long {
 	struct recorded_thread *thread;
 	struct exit_count *exit, *argument; /* argument: NULL: none is known */
-	uint64_t begin, end; /* with what it waited */
+	uint64_t begin, end; /* without what it waited: the begin is as much later */
 	uint64_t pc;	     /* 0: not known */
-	uint64_t user, polled_ns, waited; /* within it */
+	uint64_t user, polled_ns; /* within it */
+	uint64_t waited;
 	int32_t cpu;	     /* where it began; -1: not known */
 };
 
@@ -220,24 +221,18 @@ static inline void pairing_see(struct pairing *pairing, uint64_t time)
 void pairing_add(struct pairing *pairing, const struct trace_event *event);
 
 /*
- * In halts, how long the thread was in user space and not idle, up to an end of its time. If that
- * is not known, the time from the exit to user space on is in ret_unknown.
+ * What the thread is in at the end of its time, as if it ended then: the state's sums and parts
+ * have it. took: how long, of each kind, in the clock's unit; 0: nothing of this kind is open.
  */
-uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
-			   uint64_t end, uint64_t *ret_unknown);
+void pairing_look(const struct pairing *pairing, const struct recorded_thread *thread,
+		  uint64_t end, struct thread_state *ret_state, uint64_t took[EXITS_KINDS]);
 
-/* How long the thread has had no CPU now, up to `end`, in the clock's unit. */
-struct exits_off pairing_off(const struct thread_state *state, uint64_t end);
+/* Why the thread sleeps, if it sleeps now. */
+enum exits_away pairing_why_asleep(const struct pairing *pairing, const struct thread_state *state);
 
-/*
- * Whether the guest has nothing to do if the thread sleeps now, although the exit may have been for
- * something else. As live the sleep is in no exit's time then.
- */
-bool pairing_may_idle(const struct pairing *pairing, const struct thread_state *state);
-void pairing_idle_out(struct thread_state *state, uint64_t units);
-
-/* Whether the guest has nothing to do while the thread sleeps. */
-bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *state);
+/* An absence up to now, or a part of it. off: in the clock's unit. */
+void pairing_was_away(const struct pairing *pairing, struct thread_state *state,
+		      enum exits_away why, struct exits_off off);
 
 /*
  * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
@@ -258,8 +253,9 @@ static inline uint64_t pairing_duration(const struct pairing *pairing, uint64_t 
 	return pairing->has_other_unit ? units_in_ns(units, pairing->ns_per_unit) : units;
 }
 
-/* The thread begins to sleep. */
-void pairing_sleep(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
+/* The thread begins to sleep, or loses its CPU although it could run. */
+void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
+		      uint64_t time);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 

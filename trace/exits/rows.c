@@ -208,38 +208,23 @@ static uint64_t end_of(const struct recording *recording, const struct recorded_
 									   pairing->last_time;
 }
 
-/* An exit that is still open, up to the end. Zero-initialised: none is. */
-struct open_time {
-	uint64_t ns; /* without waiting */
-	struct exits_parts parts;
+/* A thread at its end. */
+struct last_state {
+	struct thread_state state;
+	uint64_t open[EXITS_KINDS]; /* how long what is open has lasted, in the clock's unit */
 };
 
-static struct open_time open_time(const struct recording *recording,
-				  const struct recorded_thread *thread,
-				  const struct exit_count *count)
+static void look(const struct recording *recording, const struct recorded_thread *thread,
+		 struct last_state *ret_last)
 {
-	const struct thread_state *state = table_state(thread);
-	const struct open_span *span = &state->spans[count->key.kind];
-	uint64_t end = end_of(recording, thread);
-	struct exits_off off = pairing_off(state, end);
-	struct open_time open = { .ns = 0 };
-	uint64_t idle_out = 0;
+	pairing_look(&recording->pairing, thread, end_of(recording, thread), &ret_last->state,
+		     ret_last->open);
+}
 
-	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
-		return open;
-	if (pairing_may_idle(&recording->pairing, state)) {
-		idle_out = off.slept_ns;
-		off.slept_ns = 0;
-	}
-	open.ns = to_ns(recording, elapsed(state->times.waited - span->waited + off.waited_ns +
-						   idle_out,
-					   elapsed(span->begin, end)));
-	if (count->key.kind >= EXITS_REASONS)
-		return open;
-	open.parts = state->parts[count->key.kind];
-	off = (struct exits_off){ to_ns(recording, off.waited_ns), to_ns(recording, off.slept_ns) };
-	exits_parts_add(&open.parts, &off, pairing_is_idle(&recording->pairing, state));
-	return open;
+/* Whether what is open of the count's kind is one of it. */
+static bool is_open(const struct recorded_thread *thread, const struct exit_count *count)
+{
+	return state_open(table_state(thread), (enum exit_kind)count->key.kind) == count;
 }
 
 /*
@@ -320,10 +305,12 @@ static void add_parts(struct maker *maker, struct key key, struct exit_count *co
  * Adds the exits of one reason. Open ones are always in the vCPU's time; for rows see add_count().
  */
 static void add_reason(struct maker *maker, struct key key, const struct recorded_thread *thread,
-		       struct exit_count *count, struct exits_time *time)
+		       const struct last_state *last, struct exit_count *count,
+		       struct exits_time *time)
 {
 	enum exit_kind kind = (enum exit_kind)count->key.kind;
-	struct open_time open = open_time(maker->recording, thread, count);
+	bool has_open = is_open(thread, count);
+	uint64_t open_ns = has_open ? to_ns(maker->recording, last->open[kind]) : 0;
 	struct exits_parts parts, all;
 	struct kept_count now;
 	uint64_t ended_ns, ns;
@@ -332,12 +319,13 @@ static void add_reason(struct maker *maker, struct key key, const struct recorde
 		return;
 	key.field = reason_field(maker, count);
 	ended_ns = now.timing.time_ns;
-	ns = ended_ns + open.ns;
+	ns = ended_ns + open_ns;
 	all = now.parts;
-	exits_parts_join(&all, &open.parts);
+	if (has_open)
+		exits_parts_join(&all, &last->state.parts[kind]);
 	all = parts_of(maker, count, &all, ns);
 	parts = maker->recording->is_moment ? all : parts_of(maker, count, &now.parts, ended_ns);
-	add_count(maker, key, kind, &now, open.ns);
+	add_count(maker, key, kind, &now, open_ns);
 	add_parts(maker, key, count, &parts);
 	time->ns[kind] += ns;
 	time->idle_ns[kind] += all.idle_ns;
@@ -351,7 +339,7 @@ static uint64_t whole_ns(const struct recording *recording, const struct recorde
 {
 	const struct thread_state *state = table_state(thread);
 	uint64_t end = end_of(recording, thread);
-	uint64_t whole = elapsed(state->first, end), unknown = state->times.unknown;
+	uint64_t whole = elapsed(state->first, end), unknown = state->unknown;
 
 	if (state->mode == VCPU_UNKNOWN)
 		unknown += elapsed(state->since, end);
@@ -377,28 +365,24 @@ static void add_times(const struct maker *maker, struct key key,
  */
 static void add_vcpu(struct maker *maker, struct key key, const struct recorded_thread *thread)
 {
+	const struct recording *recording = maker->recording;
 	const struct pairing *pairing = pairing_of(maker);
-	const struct thread_state *state = table_state(thread);
-	uint64_t end = end_of(maker->recording, thread), user, unknown;
-	const struct exits_off off = pairing_off(state, end);
-	uint64_t idle_out = state->times.idle_out +
-			    (pairing_may_idle(pairing, state) ? off.slept_ns : 0);
-	struct exits_time time = {
-		.nested_ns = to_ns(maker->recording, state->times.nested),
-		.waited_ns = to_ns(maker->recording, state->times.waited - state->times.idle_out +
-							     off.waited_ns),
-		.idle_out_ns = to_ns(maker->recording, idle_out),
-	};
+	struct last_state last;
+	const struct thread_state *state = &last.state;
+	struct exits_time time = { 0 };
 
+	look(recording, thread, &last);
+	time.nested_ns = to_ns(recording, state->at.sums.nested);
+	time.waited_ns = to_ns(recording, state->at.sums.waited);
+	time.idle_out_ns = to_ns(recording, state->at.sums.idle_out);
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		if (thread->counts.list[i]->key.kind < EXITS_REASONS)
-			add_reason(maker, key, thread, thread->counts.list[i], &time);
+			add_reason(maker, key, thread, &last, thread->counts.list[i], &time);
 	}
 	if (!pairing->has_switches) {
-		user = pairing_halt_user(pairing, thread, end, &unknown);
 		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
-						  to_ns(maker->recording, user));
-		time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recording, unknown);
+						  to_ns(recording, state->at.sums.halt_user));
+		time.idle_ns[EXITS_USERSPACE] += to_ns(recording, state->halt_unknown);
 	}
 	if (state->has_exit && has_time(maker))
 		add_times(maker, key, thread, &time);
@@ -438,7 +422,9 @@ static void add_arguments(const struct maker *maker, const struct recorded_threa
 {
 	const struct key of = key_of(maker->recording, thread);
 	struct key key = of;
+	struct last_state last;
 
+	look(maker->recording, thread, &last);
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		struct exit_count *count = thread->counts.list[i];
 		enum exit_kind kind = (enum exit_kind)count->key.kind;
@@ -448,7 +434,8 @@ static void add_arguments(const struct maker *maker, const struct recorded_threa
 			continue;
 		key.field = argument_field(maker, count);
 		key.vcpu = kind == EXITS_INTERRUPT ? -1 : of.vcpu;
-		add_count(maker, key, kind, &now, open_time(maker->recording, thread, count).ns);
+		add_count(maker, key, kind, &now,
+			  is_open(thread, count) ? to_ns(maker->recording, last.open[kind]) : 0);
 	}
 }
 
@@ -547,8 +534,7 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 {
 	const struct recording *recording = maker->recording;
 	struct key key = key_of(recording, exit->thread);
-	uint64_t took_ns = to_ns(recording, elapsed(exit->waited,
-						    elapsed(exit->begin, exit->end)));
+	uint64_t took_ns = to_ns(recording, elapsed(exit->begin, exit->end));
 	struct long_exit row = {
 		.end_ns = to_ns(recording, elapsed(pairing_of(maker)->first_time, exit->end)),
 		.took_ns = took_ns,

@@ -28,14 +28,14 @@ void spans_end(const struct pairing *pairing, struct recorded_thread *thread, en
 {
 	enum exit_kind kind = span == SPAN_EXIT ? EXITS_VMEXIT : EXITS_USERSPACE;
 	const struct thread_state *state = thread->state;
-	const struct open_span *open = &state->spans[kind];
+	const struct exit_count *count = state_open(state, kind);
 
 	if (span == SPAN_GUEST)
 		ends(pairing, thread, span, state->since, time, NULL, is_cut);
 	else if (span == SPAN_WAIT)
-		ends(pairing, thread, span, state->waits_since, time, NULL, is_cut);
-	else if (state->is_open & 1U << kind)
-		ends(pairing, thread, span, open->begin, time, open->count, is_cut);
+		ends(pairing, thread, span, state->at.away_since, time, NULL, is_cut);
+	else if (count)
+		ends(pairing, thread, span, state->begins[kind], time, count, is_cut);
 }
 
 void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
@@ -48,7 +48,7 @@ void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread
 		return;
 	spans_end(pairing, thread, SPAN_EXIT, time, true);
 	spans_end(pairing, thread, SPAN_USERSPACE, time, true);
-	if (state->sched == SCHED_WAITS && state->waits_since <= time)
+	if (state_waits(state) && state->at.away_since <= time)
 		spans_end(pairing, thread, SPAN_WAIT, time, true);
 }
 
@@ -105,14 +105,15 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 	}
 	state->is_mmio_open = false;
 	state->poll_limit_ns = 0;
-	if (state->is_open & 1U << EXITS_VMEXIT) { /* its time is not known */
-		state->times.waited = state->spans[EXITS_VMEXIT].waited;
-		state->times.idle_out = state->idle_before;
+	if (exits_open_since(&state->at)) { /* its time is not known */
+		state->at.sums.waited = state->before.waited;
+		state->at.sums.idle_out = state->before.idle_out;
 	}
-	state->is_open = 0;
+	exits_forget(&state->at);
+	state->has_argument = 0;
 	state->mode = VCPU_UNKNOWN;
-	if (state->waits_since < event->time)
-		state->sched = SCHED_RUNS;
+	if (state->at.away_since < event->time)
+		state->at.away_since = 0;
 }
 
 /* Events of this CPU are missing, in all buffers of the file: forgets the state of its threads. */
@@ -159,9 +160,9 @@ void pairing_migrate(struct pairing *pairing, struct recorded_thread *thread,
 	const struct thread_state *state = table_state(thread);
 	const struct cpu_loss *loss = pairing->cpu_losses ? latest_loss(pairing, event) : NULL;
 
-	if (!loss || !(((state->mode != VCPU_UNKNOWN || state->is_open) &&
-			state->since < loss->time) ||
-		       (state->sched != SCHED_RUNS && state->waits_since < loss->time)))
+	if (!loss || !(((state->mode != VCPU_UNKNOWN || state->has_argument ||
+			 state->at.user_since) && state->since < loss->time) ||
+		       (state->at.away_since && state->at.away_since < loss->time)))
 		return;
 	lose_thread(pairing, thread,
 		    &(struct trace_event){ .time = loss->time, .lost = loss->lost,
@@ -191,84 +192,57 @@ void pairing_lose(struct pairing *pairing, const struct trace_event *event)
 
 /* ---- without a CPU */
 
-struct exits_off pairing_off(const struct thread_state *state, uint64_t end)
-{
-	uint64_t off = elapsed(state->waits_since, end);
-
-	if (state->sched == SCHED_RUNS || state->mode == VCPU_UNKNOWN)
-		return (struct exits_off){ 0, 0 };
-	return state->sched == SCHED_WAITS ? (struct exits_off){ off, 0 } :
-					     (struct exits_off){ 0, off };
-}
-
 /*
  * A sleep in user space is the VMM's, which may have the vCPU's halts; a sleep in KVM, but not in a
  * halt, may be for the interrupt that starts the vCPU: no event tells.
  */
-bool pairing_is_idle(const struct pairing *pairing, const struct thread_state *state)
+enum exits_away pairing_why_asleep(const struct pairing *pairing, const struct thread_state *state)
 {
-	enum exit_kind kind = state->is_open & 1U << EXITS_USERSPACE ? EXITS_USERSPACE :
-								       EXITS_VMEXIT;
+	const struct exit_count *exit = state_open(state, EXITS_VMEXIT);
 
-	return state->is_open & 1U << kind &&
-	       count_is_idle(&pairing->meanings, state->spans[kind].count);
+	if (state->at.user_since)
+		return exits_away_in_user(&state->at);
+	if (!exit || exit_key_is_others(&exit->key))
+		return EXITS_BLOCKED;
+	return meaning_flags(&pairing->meanings, &exit->key) & (REASON_IDLE | REASON_MAY_IDLE) ?
+		       EXITS_IDLES : EXITS_BLOCKED;
 }
 
-bool pairing_may_idle(const struct pairing *pairing, const struct thread_state *state)
+void pairing_was_away(const struct pairing *pairing, struct thread_state *state,
+		      enum exits_away why, struct exits_off off)
 {
-	const struct exit_count *count = state->spans[EXITS_VMEXIT].count;
-
-	return state->mode == VCPU_OUTSIDE && state->is_open & 1U << EXITS_VMEXIT &&
-	       !(state->is_open & 1U << EXITS_USERSPACE) && !exit_key_is_others(&count->key) &&
-	       meaning_flags(&pairing->meanings, &count->key) & REASON_MAY_IDLE;
-}
-
-void pairing_idle_out(struct thread_state *state, uint64_t units)
-{
-	state->times.waited += units;
-	state->times.idle_out += units;
-}
-
-/* Adds the absence up to now, or the part of it that ends now. */
-static void add_off(const struct pairing *pairing, struct thread_state *state, uint64_t time)
-{
-	struct exits_off off = pairing_off(state, time);
-	bool is_idle = off.slept_ns && pairing_is_idle(pairing, state);
-
-	if (off.slept_ns && pairing_may_idle(pairing, state)) {
-		pairing_idle_out(state, off.slept_ns);
-		off.slept_ns = 0;
-	}
-	state->times.waited += off.waited_ns;
+	if (state->mode == VCPU_UNKNOWN)
+		return;
+	exits_was_away(&state->at, why, &off);
 	off.waited_ns = pairing_duration(pairing, off.waited_ns);
 	off.slept_ns = pairing_duration(pairing, off.slept_ns);
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
-		if (state->is_open & 1U << kind)
-			exits_parts_add(&state->parts[kind], &off, is_idle);
+		if (state_open(state, (enum exit_kind)kind))
+			exits_parts_add(&state->parts[kind], why, &off);
 	}
 }
 
-static void set_sched(struct thread_state *state, enum sched_state sched, uint64_t time)
+/* The absence up to now, or a part of it. */
+static void end_away(const struct pairing *pairing, struct thread_state *state, uint64_t time)
 {
-	state->sched = sched;
-	state->waits_since = time;
+	if (state->at.away_since)
+		pairing_was_away(pairing, state, (enum exits_away)state->at.away,
+				 exits_absence(&state->at, time));
 }
 
 /* A thread that runs can be woken, too. */
 static void wake(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
-	if (table_state(thread)->sched != SCHED_SLEEPS)
+	if (!state_sleeps(table_state(thread)))
 		return;
-	add_off(pairing, thread->state, time);
-	set_sched(thread->state, SCHED_WAITS, time);
+	end_away(pairing, thread->state, time);
+	exits_lose_cpu(&thread->state->at, EXITS_WAITS, time);
 }
 
 static void leave_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
 		      uint64_t time)
 {
-	set_sched(table_make_state(thread), sleeps ? SCHED_SLEEPS : SCHED_WAITS, time);
-	if (sleeps)
-		pairing_sleep(pairing, thread, time);
+	pairing_lose_cpu(pairing, thread, sleeps, time);
 	if (!thread->prev)
 		table_link(&pairing->table, thread, thread->cpu);
 }
@@ -278,10 +252,10 @@ static void get_cpu(const struct pairing *pairing, struct recorded_thread *threa
 	struct thread_state *state = table_make_state(thread);
 
 	thread->last = time;
-	add_off(pairing, state, time);
-	if (pairing->listener && state->sched == SCHED_WAITS)
+	if (pairing->listener && state_waits(state))
 		spans_end(pairing, thread, SPAN_WAIT, time, false);
-	set_sched(state, SCHED_RUNS, time);
+	end_away(pairing, state, time);
+	state->at.away_since = 0;
 }
 
 /* The thread of a field of the event, if it runs a vCPU. */
@@ -335,10 +309,9 @@ bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_th
 {
 	const struct thread_state *state = table_state(thread);
 
-	if (state->mode != VCPU_OUTSIDE || state->sched == SCHED_WAITS)
+	if (state->mode != VCPU_OUTSIDE || state_waits(state))
 		return false;
 	if (pairing->has_exits[EXITS_USERSPACE])
-		return state->is_open & 1U << EXITS_USERSPACE;
-	return state->is_open & 1U << EXITS_VMEXIT &&
-	       !count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
+		return state->at.user_since != 0;
+	return exits_open_since(&state->at) && state->at.cell < EXITS_HALT;
 }

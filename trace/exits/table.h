@@ -10,7 +10,7 @@
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
 
-#include "arch/away.h"
+#include "arch/exit_machine.h"
 #include "core/facts/durations.h"
 #include "core/facts/field.h"
 #include "lib/hash.h"
@@ -43,6 +43,7 @@ struct exit_count {
 	uint64_t begun; /* exits that began; took.count of them ended */
 	struct spread took; /* without waiting */
 	struct exits_parts parts; /* of exits: of the same time, and beside it */
+	uint32_t cell; /* of exits: EXITS_HALT or 0 */
 	struct kept_count *kept; /* see pairing.h */
 	uint32_t nr_kept, at;
 };
@@ -94,16 +95,6 @@ static inline uint64_t units_in_ns(uint64_t units, double ns_per_unit)
 /* Where a vCPU's thread is. */
 enum vcpu_mode { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
 
-/* Whether a thread has a CPU. Before the scheduler's first event about it: it has. */
-enum sched_state { SCHED_RUNS, SCHED_SLEEPS, SCHED_WAITS };
-
-/* An exit or access that the next entry ends. */
-struct open_span {
-	uint64_t begin;
-	uint64_t waited; /* thread_times.waited then: what it is more by since is not its time */
-	struct exit_count *count; /* of the thread */
-};
-
 /* More of the open exit, for struct recorded_long. */
 struct open_exit {
 	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
@@ -111,37 +102,26 @@ struct open_exit {
 	int32_t cpu;
 };
 
-/* How long a vCPU's thread was in what. */
-struct thread_times {
-	uint64_t nested; /* in L2 */
-	/*
-	 * In halts, from an exit to user space on: user space's; or, after a failure, the halts'.
-	 */
-	uint64_t halt_user, halt_unknown;
-	uint64_t unknown; /* after losses, when the mode was not known */
-	uint64_t waited; /* for a CPU, and the next one: neither is in the time of exits */
-	uint64_t idle_out; /* asleep and idle in exits, see REASON_MAY_IDLE */
-};
+_Static_assert(EXITS_KINDS <= 16, "has_argument has a bit for each");
 
-_Static_assert(EXITS_KINDS <= 16, "is_open has a bit for each");
-
-/* What a vCPU's thread is in, see pairing.h. */
+/* What a vCPU's thread is in, see pairing.h. Without an event of the scheduler it has a CPU. */
 struct thread_state {
+	struct exit_machine at; /* in the clock's unit */
+	struct exits_sums before; /* when the latest exit began */
+	uint64_t halt_unknown; /* in halts, from a failure of KVM_RUN on: user space's, or theirs */
+	uint64_t unknown; /* after losses, when the mode was not known */
 	enum vcpu_mode mode;
-	enum sched_state sched;
 	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
-	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
-	uint16_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
+	bool is_mmio_open; /* the access has not ended that began with the exit, or in it */
+	uint16_t has_argument; /* a bit for each enum exit_kind: the open exit has this argument */
 	uint64_t first; /* the time of the first exit or entry */
 	uint64_t since; /* the time when the thread last left or entered the guest */
-	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
-	uint64_t waits_since; /* since when it waits for a CPU, or sleeps */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
-	uint64_t idle_before; /* times.idle_out when the latest exit began */
-	struct open_span spans[EXITS_KINDS];
-	struct exits_parts parts[EXITS_REASONS]; /* of the open spans of these kinds */
+	struct exit_count *counts[EXITS_KINDS]; /* the latest of each kind, of the thread */
+	uint64_t after[EXITS_KINDS]; /* of arguments: how long the exit had lasted before */
+	uint64_t begins[EXITS_REASONS]; /* as the events have them */
+	struct exits_parts parts[EXITS_REASONS]; /* of what is open, in ns */
 	struct open_exit exit;
-	struct thread_times times;
 };
 
 struct recorded_thread {
@@ -242,7 +222,28 @@ static inline const struct thread_state *table_state(const struct recorded_threa
 	return thread->state ? thread->state : &none;
 }
 
-/* The same, to change: most threads of a recording run no vCPU, and never need one. */
+/* What is open of a kind; NULL: nothing is. */
+static inline struct exit_count *state_open(const struct thread_state *state, enum exit_kind kind)
+{
+	bool is_open = kind == EXITS_VMEXIT    ? exits_open_since(&state->at) != 0 :
+		       kind == EXITS_USERSPACE ? state->at.user_since != 0 :
+						 state->has_argument & 1U << kind;
+
+	return is_open ? state->counts[kind] : NULL;
+}
+
+/* Whether it waits for a CPU. */
+static inline bool state_waits(const struct thread_state *state)
+{
+	return state->at.away_since && state->at.away == EXITS_WAITS;
+}
+
+static inline bool state_sleeps(const struct thread_state *state)
+{
+	return state->at.away_since && state->at.away != EXITS_WAITS;
+}
+
+/* The state of a thread, to change: most threads of a recording run no vCPU, and never need one. */
 static inline struct thread_state *table_make_state(struct recorded_thread *thread)
 {
 	if (!thread->state)

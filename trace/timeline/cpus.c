@@ -175,7 +175,7 @@ static void take_waking(struct timeline_cpus *cpus, const struct meaning *meanin
 	struct runner by;
 	char name[128];
 
-	if (!thread || table_state(thread)->sched != SCHED_SLEEPS)
+	if (!thread || !state_sleeps(table_state(thread)))
 		return;
 	cpu = get_cpu(cpus, event->cpu);
 	if (!cpu)

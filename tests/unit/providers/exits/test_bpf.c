@@ -291,17 +291,17 @@ static void test_sleepers(void **state)
 	record = exits_bpf_thread(machine->bpf, number);
 	assert_int_equal(record->tid, 101);
 	assert_int_equal(record->number, number);
-	assert_int_equal(record->away, EXITS_IDLES);
-	assert_int_equal(record->away_since, 5000);
+	assert_int_equal(record->at.away, EXITS_IDLES);
+	assert_int_equal(record->at.away_since, 5000);
 	assert_int_equal(record->delay_before, 7);
 	assert_false(exits_bpf_add_sleeper(machine->bpf, &sleeper, &other)); /* it has one */
 	assert_int_equal(exits_bpf_thread(machine->bpf, other)->tid, 0);
 	sleeper.since_ns++; /* it sleeps again */
 	exits_bpf_wake(machine->bpf, &sleeper, number);
-	assert_int_equal(record->away_since, 5000);
+	assert_int_equal(record->at.away_since, 5000);
 	sleeper.since_ns--;
 	exits_bpf_wake(machine->bpf, &sleeper, number);
-	assert_int_equal(record->away_since, 0);
+	assert_int_equal(record->at.away_since, 0);
 	exits_bpf_end_sample(machine->bpf, &number, 1);
 	assert_true(exits_bpf_add_sleeper(machine->bpf, &sleeper, &number));
 	for (sleeper.tid = 102; exits_bpf_add_sleeper(machine->bpf, &sleeper, &other);)

@@ -379,8 +379,8 @@ static void test_long_halt_is_in_every_sample(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 1, 0);
-	record->begun_cell = CELL_HLT;
-	record->begun_ns = SECOND;
+	record->at.cell = CELL_HLT;
+	record->at.begun = SECOND;
 	for (uint64_t now = 3 * SECOND / 2; now <= 3 * SECOND; now += SECOND / 2) {
 		take_sample(w, now);
 		assert_int_equal(count_of(w, "time(idle)"), now - SECOND);
@@ -390,7 +390,7 @@ static void test_long_halt_is_in_every_sample(void **state)
 		assert_int_equal(time_of(w, "vmexit"), now - SECOND);
 		assert_int_equal(open_of(w, "vmexit"), now - SECOND);
 	}
-	record->begun_ns = 0;
+	record->at.begun = 0;
 	happened(record, CELL_HLT, 0, 2 * SECOND + 10);
 	take_sample(w, 7 * SECOND / 2);
 	assert_int_equal(time_of(w, "vmexit(HLT)"), 2 * SECOND + 10);
@@ -441,12 +441,12 @@ static void test_never_back(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_MSR, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = SECOND;
+	record->at.cell = CELL_MSR;
+	record->at.begun = SECOND;
 	take_sample(w, SECOND + 1000);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
 	assert_int_equal(count_of(w, "time(kvm)"), 1000);
-	record->begun_ns = 0; /* it is about to be added to its cell */
+	record->at.begun = 0; /* it is about to be added to its cell */
 	take_sample(w, SECOND + 1500);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1500);
 	assert_int_equal(count_of(w, "time(kvm)"), 1500);
@@ -463,23 +463,23 @@ static void test_user_space_within_an_exit(void **state)
 
 	happened(record, CELL_MSR, 1, 0);
 	happened(record, CELL_IO, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = SECOND;
-	record->user_cell = CELL_IO;
-	record->user_since = SECOND + 300;
+	record->at.cell = CELL_MSR;
+	record->at.begun = SECOND;
+	record->at.user_cell = CELL_IO;
+	record->at.user_since = SECOND + 300;
 	take_sample(w, SECOND + 1000);
 	assert_int_equal(count_of(w, "time(user)"), 700);
 	assert_int_equal(count_of(w, "time(kvm)"), 300);
 	assert_int_equal(count_of(w, "time(guest)"), 0);
 	/* A halt that user space does is one as a whole. */
-	record->begun_cell = CELL_HLT;
-	record->user_cell = CELL_USER_HLT;
+	record->at.cell = CELL_HLT;
+	record->at.user_cell = CELL_USER_HLT;
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_USER_HLT, 1, 0);
 	record_reason(record, CELL_MSR)->cell.time_ns = 1000;
 	record_reason(record, CELL_IO)->cell.time_ns = 700;
-	record->begun_ns = SECOND + 2000;
-	record->user_since = SECOND + 2100;
+	record->at.begun = SECOND + 2000;
+	record->at.user_since = SECOND + 2100;
 	take_sample(w, SECOND + 3000);
 	assert_int_equal(count_of(w, "time(idle)"), 1000);
 	assert_int_equal(count_of(w, "time(user)"), 700);
@@ -494,17 +494,17 @@ static void test_user_space_never_back(void **state)
 
 	happened(record, CELL_MSR, 1, 0);
 	happened(record, CELL_IO, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = SECOND;
-	record->user_cell = CELL_IO;
-	record->user_since = SECOND + 300;
+	record->at.cell = CELL_MSR;
+	record->at.begun = SECOND;
+	record->at.user_cell = CELL_IO;
+	record->at.user_since = SECOND + 300;
 	take_sample(w, SECOND + 1000);
 	assert_int_equal(count_of(w, "time(user)"), 700);
-	record->begun_ns = 0;
+	record->at.begun = 0;
 	take_sample(w, SECOND + 1001);
 	assert_int_equal(count_of(w, "time(user)"), 701);
 	assert_int_equal(time_of(w, "userspace(IO)"), 701);
-	record->user_since = 0;
+	record->at.user_since = 0;
 	happened(record, CELL_IO, 0, 750);
 	happened(record, CELL_MSR, 0, 1050);
 	take_sample(w, SECOND + 2000);
@@ -520,22 +520,22 @@ static void test_parts_of_a_kicked_halt(void **state)
 
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_RESTART, 1, 0);
-	record->begun_cell = CELL_HLT | EXITS_HALT;
-	record->begun_ns = SECOND;
+	record->at.cell = CELL_HLT | EXITS_HALT;
+	record->at.begun = SECOND;
 	record_reason(record, CELL_HLT)->parts.idle_ns = SECOND / 20;
-	record->user_cell = CELL_RESTART;
-	record->user_since = SECOND + SECOND / 10;
+	record->at.user_cell = CELL_RESTART;
+	record->at.user_since = SECOND + SECOND / 10;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time"), SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), SECOND / 20);
 	assert_int_equal(count_of(w, "time(user)"), SECOND - SECOND / 10);
 	assert_int_equal(count_of(w, "time(kvm)"), SECOND / 20);
 	assert_int_equal(count_of(w, "time(guest)"), 0);
-	record->user_since = 0;
-	record->halt_user_ns = SECOND;
+	record->at.user_since = 0;
+	record->at.sums.halt_user = SECOND;
 	happened(record, CELL_RESTART, 0, SECOND - SECOND / 10);
-	record->away_since = 2 * SECOND;
-	record->away = EXITS_IDLES;
+	record->at.away_since = 2 * SECOND;
+	record->at.away = EXITS_IDLES;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(count_of(w, "time"), 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), SECOND + SECOND / 20);
@@ -552,19 +552,19 @@ static void test_sleep_that_was_a_wait(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 1, 0);
-	record->begun_cell = CELL_HLT | EXITS_HALT;
-	record->begun_ns = record->away_since = SECOND;
-	record->away = EXITS_IDLES;
+	record->at.cell = CELL_HLT | EXITS_HALT;
+	record->at.begun = record->at.away_since = SECOND;
+	record->at.away = EXITS_IDLES;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), SECOND);
 	assert_int_equal(count_of(w, "vmexit_idle(HLT)"), SECOND);
-	record->away_since = 0;
-	record->over_ns = record->begun_ns += SECOND * 3 / 2; /* so much was a wait */
+	record->at.away_since = 0;
+	record->at.over = record->at.begun += SECOND * 3 / 2; /* so much was a wait */
 	happened(record, CELL_HLT, 0, SECOND / 2);
 	record_reason(record, CELL_HLT)->parts = (struct exits_parts){
 		.waited_ns = SECOND * 3 / 2, .idle_ns = SECOND / 2,
 	};
-	record->waited_ns = SECOND * 3 / 2;
+	record->at.sums.waited = SECOND * 3 / 2;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(count_of(w, "time"), 2 * SECOND);
 	assert_int_equal(count_of(w, "time(idle)"), SECOND);
@@ -591,10 +591,10 @@ static void assert_off(struct world *w, struct exits_thread *record, uint64_t us
 
 	happened(record, CELL_MSR, 1, 0);
 	happened(record, CELL_IO, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = record->first_ns;
-	record->user_cell = CELL_IO;
-	record->user_since = SECOND + SECOND / 10;
+	record->at.cell = CELL_MSR;
+	record->at.begun = record->first_ns;
+	record->at.user_cell = CELL_IO;
+	record->at.user_since = SECOND + SECOND / 10;
 	record->user_ran = 5000;
 	record->user_delay = 6000;
 	take_sample(w, 2 * SECOND + SECOND / 10);
@@ -764,15 +764,15 @@ static void goes_to_twin(struct exits_thread *record)
 {
 	record_reason(record, CELL_MSR)->cell.count--;
 	happened(record, CELL_MSR_L2, 1, 0);
-	record->begun_cell = CELL_MSR_L2;
-	record->nested_since = record->begun_ns;
+	record->at.cell = CELL_MSR_L2;
+	record->at.nested_since = record->at.begun;
 }
 
 static void exits_for_msr(struct exits_thread *record, uint64_t at_ns)
 {
 	happened(record, CELL_MSR, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = at_ns;
+	record->at.cell = CELL_MSR;
+	record->at.begun = at_ns;
 }
 
 /* Exits of L2 have a name of their own, and their vCPU a time in L2. */
@@ -786,7 +786,7 @@ static void test_nested(void **state)
 	assert_int_equal(count_of(w, "time(L2)"), UINT64_MAX);
 	exits_for_msr(record, 3 * SECOND - 10);
 	goes_to_twin(record);
-	record->nested_ns = 5000;
+	record->at.sums.nested = 5000;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 3);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE L2)"), 1);
@@ -812,7 +812,7 @@ static void test_nested_never_back(void **state)
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 0);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE L2)"), 2);
 	exits_for_msr(record, 4 * SECOND);
-	record->user_since = 4 * SECOND + 10; /* it went on: it is L1's */
+	record->at.user_since = 4 * SECOND + 10; /* it went on: it is L1's */
 	take_sample(w, 5 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
 	record_reason(record, CELL_MSR)->cell.count--; /* read while an exit goes to its twin */
@@ -931,10 +931,10 @@ static void test_exit_that_never_ends(void **state)
 	take_sample(w, 2 * SECOND);
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_USER_HLT, 1, 0);
-	record->begun_cell = CELL_HLT;
-	record->begun_ns = 2 * SECOND;
-	record->user_cell = CELL_USER_HLT;
-	record->user_since = 2 * SECOND + 5;
+	record->at.cell = CELL_HLT;
+	record->at.begun = 2 * SECOND;
+	record->at.user_cell = CELL_USER_HLT;
+	record->at.user_since = 2 * SECOND + 5;
 	dies(record);
 	parent_is_none(w, 9 * SECOND);
 	assert_int_equal(take_sample(w, 9 * SECOND), 1);
@@ -955,8 +955,8 @@ static void test_open_when_the_thread_ends(void **state)
 	const struct timing *timing;
 
 	happened(record, CELL_MSR, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = 2 * SECOND;
+	record->at.cell = CELL_MSR;
+	record->at.begun = 2 * SECOND;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"))->open_ns, SECOND);
 	dies(record);
@@ -979,8 +979,8 @@ static void test_argument_of_an_open_exit(void **state)
 	const char *name = "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)";
 
 	happened(record, CELL_MSR, 1, 0);
-	record->begun_cell = CELL_MSR;
-	record->begun_ns = 2 * SECOND;
+	record->at.cell = CELL_MSR;
+	record->at.begun = 2 * SECOND;
 	record->argument = key;
 	record->has_argument = 1;
 	w->arguments[0] = (struct counted){ .key = key, .cell.count = 1 };
@@ -991,7 +991,7 @@ static void test_argument_of_an_open_exit(void **state)
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(time_of(w, name), 2 * SECOND);
 	/* The exit has ended, and its time is not yet with the argument. */
-	record->begun_ns = 0;
+	record->at.begun = 0;
 	record->has_argument = 0;
 	happened(record, CELL_MSR, 0, 5 * SECOND / 2);
 	take_sample(w, 9 * SECOND / 2);
@@ -1013,8 +1013,8 @@ static void test_a_read_that_is_open(void **state)
 
 	happened(record, CELL_ODD, 2, 100);
 	w->arguments[0] = (struct counted){ .key = key, .cell = { .count = 1, .time_ns = 100 } };
-	record->begun_cell = CELL_ODD;
-	record->begun_ns = 2 * SECOND;
+	record->at.cell = CELL_ODD;
+	record->at.begun = 2 * SECOND;
 	key.c = 0;
 	record->argument = key;
 	record->has_argument = 1;
@@ -1025,7 +1025,7 @@ static void test_a_read_that_is_open(void **state)
 	w->arguments[0].cell.count++;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(time_of(w, name), 2 * SECOND + 100);
-	record->begun_ns = 0;
+	record->at.begun = 0;
 	record->has_argument = 0;
 	w->arguments[0].cell.time_ns += 2 * SECOND;
 	take_sample(w, 5 * SECOND);
@@ -1042,7 +1042,7 @@ static void test_thread_begins_during_the_sample(void **state)
 	happened(brief, CELL_MSR, 10, SECOND);
 	brief->vcpu = 0;
 	brief->first_ns = 5 * SECOND;
-	brief->begun_ns = 7 * SECOND;
+	brief->at.begun = 7 * SECOND;
 	dies(brief);
 	happened(other, CELL_MSR, 10, SECOND);
 	other->first_ns = 5 * SECOND;
@@ -1096,8 +1096,8 @@ static void test_index_is_known_late(void **state)
 	uint32_t guest = guests_add_fake(w->guests, getppid(), "late", 0);
 
 	happened(record, CELL_HLT, 1, 0);
-	record->begun_cell = CELL_HLT;
-	record->begun_ns = SECOND;
+	record->at.cell = CELL_HLT;
+	record->at.begun = SECOND;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(row_of(w, guest, -1, "vmexit(HLT)")->count, 1);
 	record->vcpu = 7;
@@ -1107,7 +1107,7 @@ static void test_index_is_known_late(void **state)
 	assert_int_equal(count_of_all(w, "vmexit(HLT)"), 1);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->open_ns, 2 * SECOND);
-	record->begun_ns = 0;
+	record->at.begun = 0;
 	happened(record, CELL_HLT, 0, 4 * SECOND + 5);
 	take_sample(w, 6 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND + 5);

@@ -86,7 +86,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #include "lib/array.h"
 #include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
-#include "tests/worlds/away_cases.h"
+#include "tests/worlds/exit_cases.h"
 
 #define RECORDS 8
 #define MORE 2 /* records in the first chunk */
@@ -459,8 +459,8 @@ static void test_exit_and_entry(void **state)
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 300);
-	assert_int_equal(exits_open_since(&m.records[0]), 0);
-	assert_int_equal(m.records[0].user_since, 0);
+	assert_int_equal(exits_open_since(&m.records[0].at), 0);
+	assert_int_equal(m.records[0].at.user_since, 0);
 }
 
 /* A guest of guests, or a fuzzer: what one record has no room for is in others of the thread. */
@@ -504,11 +504,11 @@ static void test_slow_clock(void **state)
 	exits_at(1000, IO);
 	enters_at(2000);
 	exits_at(2000, IO); /* the guest ran for less than a tick */
-	assert_int_equal(exits_open_since(&m.records[0]), 2000);
+	assert_int_equal(exits_open_since(&m.records[0].at), 2000);
 	enters_at(5000);
 	exits_at(6000, IO); /* this exit lasts for less */
 	enters_at(6000);
-	assert_int_equal(exits_open_since(&m.records[0]), 0);
+	assert_int_equal(exits_open_since(&m.records[0].at), 0);
 	enters_at(9000);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 3);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 4000);
@@ -601,12 +601,12 @@ static void read_boxes(uint64_t now_ns, struct exits_off off, uint64_t *ret_part
 	exits_record_read(&record, &records, &m.records[0]);
 	exits_record_time(&record, &m.records[0], &before, off, now_ns);
 	halts_ns = sum_of_cells(&record, &time);
-	time.waited_ns = record.sums.waited_ns;
-	time.idle_out_ns = record.sums.idle_out_ns;
-	time.nested_ns = record.sums.nested_ns;
+	time.waited_ns = record.at.sums.waited;
+	time.idle_out_ns = record.at.sums.idle_out;
+	time.nested_ns = record.at.sums.nested;
 	if (!sees_away) /* as the provider has it then */
-		time.idle_ns[EXITS_VMEXIT] = halts_ns - record.sums.halt_user_ns - time.polled_ns;
-	exit_fields_split(record.sums.whole_ns, &time, ret_parts);
+		time.idle_ns[EXITS_VMEXIT] = halts_ns - record.at.sums.halt_user - time.polled_ns;
+	exit_fields_split(record.whole_ns, &time, ret_parts);
 }
 
 static void assert_boxes_off(uint64_t now_ns, struct exits_off off, struct boxes wanted)
@@ -652,18 +652,19 @@ static void test_asleep_before(void **state)
 	(void)state;
 	sees_away = true;
 	*record = (struct exits_thread){ .pid_tgid = bpf_get_current_pid_tgid(), .number = 7,
-					 .vcpu = 1, .away = EXITS_IDLES, .away_since = 1000,
-					 .first_ns = 1000, .delay_before = 40, .tid = m.tid };
+					 .vcpu = 1, .at.away = EXITS_IDLES,
+					 .at.away_since = 1000, .first_ns = 1000,
+					 .delay_before = 40, .tid = m.tid };
 	m.task.sched_info.run_delay = 40;
 	m.numbers[m.tid] = 7 + 1;
 	m.has_number[m.tid] = true;
 	gets_cpu_at(1500, 30);
-	assert_int_equal(record->idle_out_ns, 470);
-	assert_int_equal(record->waited_ns, 30);
-	assert_int_equal(record->away_since, 0);
+	assert_int_equal(record->at.sums.idle_out, 470);
+	assert_int_equal(record->at.sums.waited, 30);
+	assert_int_equal(record->at.away_since, 0);
 	enters_at(1510);
 	exits_at(1600, HLT);
-	assert_int_equal(record->begun_ns, 1600);
+	assert_int_equal(record->at.begun, 1600);
 	assert_int_equal(m.records[0].tid, 0);
 }
 
@@ -674,11 +675,11 @@ static void test_preempted(void **state)
 	begin_away();
 	exits_at(100, IO);
 	loses_cpu_at(103, RUNNABLE);
-	assert_int_equal(m.records[0].away_since, 103);
+	assert_int_equal(m.records[0].at.away_since, 103);
 	assert_boxes(400, .guest = 100, .kvm = 3, .wait = 297);
 	gets_cpu_at(1103, 900); /* the scheduler's sum is another one after some wake-ups */
-	assert_int_equal(m.records[0].away_since, 0);
-	assert_int_equal(exits_open_since(&m.records[0]), 1100);
+	assert_int_equal(m.records[0].at.away_since, 0);
+	assert_int_equal(exits_open_since(&m.records[0].at), 1100);
 	assert_boxes(1104, .guest = 100, .kvm = 4, .wait = 1000);
 	enters_at(1110);
 	assert_boxes(1200, .guest = 190, .kvm = 10, .wait = 1000);
@@ -704,7 +705,7 @@ static void test_away_without_record(void **state)
 	loses_cpu_at(50, RUNNABLE);
 	exits_at(90, IO);
 	gets_cpu_at(95, 45);
-	assert_int_equal(m.records[0].waited_ns, 0);
+	assert_int_equal(m.records[0].at.sums.waited, 0);
 	enters_at(100);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 10);
 }
@@ -788,7 +789,7 @@ static void test_halt_ended_by_signal(void **state)
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 100);
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->hist[0], 2);
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 400); /* from exit to entry */
-	assert_int_equal(m.records[0].halt_user_ns, 100);
+	assert_int_equal(m.records[0].at.sums.halt_user, 100);
 }
 
 /* INIT in a halt: the vCPU waits for SIPI, and KVM_RUN fails once more before that comes. */
@@ -818,7 +819,7 @@ static void test_wait_for_sipi(void **state)
 	loses_cpu_at(120, BLOCKED_VCPU);
 	assert_boxes(1000, .guest = 100, .kvm = 10, .user = 10, .idle = 880);
 	gets_cpu_at(5120, 50);
-	assert_int_equal(m.records[0].idle_out_ns, 4950);
+	assert_int_equal(m.records[0].at.sums.idle_out, 4950);
 	assert_boxes(5120, .guest = 100, .kvm = 10, .user = 10, .idle = 4950, .wait = 50);
 	enters_at(5130);
 	assert_boxes(5200, .guest = 170, .kvm = 20, .user = 10, .idle = 4950, .wait = 50);
@@ -895,7 +896,7 @@ static void test_user_space_sleeps_and_waits(void **state)
 	assert_int_equal(parts_of_cell(IO, EXITS_USERSPACE)->blocked_ns, 500);
 	assert_int_equal(parts_of_cell(IO, EXITS_VMEXIT)->waited_ns, 70);
 	assert_int_equal(parts_of_cell(IO, EXITS_USERSPACE)->waited_ns, 70);
-	assert_int_equal(m.records[0].waited_ns, 70);
+	assert_int_equal(m.records[0].at.sums.waited, 70);
 }
 
 /*
@@ -997,7 +998,7 @@ static void test_halt_in_user_space(void **state)
 	ran(10);
 	enters_at(210);
 	assert_boxes(210, .guest = 100, .kvm = 10, .user = 20, .idle = 80);
-	assert_int_equal(m.records[0].halt_user_ns, 0);
+	assert_int_equal(m.records[0].at.sums.halt_user, 0);
 	assert_int_equal(cell_of(0, EXITS_USER_HLT, EXITS_USERSPACE)->count, 1);
 }
 
@@ -1026,7 +1027,7 @@ static void test_nested_guest_waits(void **state)
 	on_nested_exit(NULL);
 	loses_cpu_at(110, RUNNABLE);
 	gets_cpu_at(510, 400);
-	assert_int_equal(m.records[0].nested_since, exits_open_since(&m.records[0]));
+	assert_int_equal(m.records[0].at.nested_since, exits_open_since(&m.records[0].at));
 	enters_at(520);
 	on_nested_entry(NULL);
 	loses_cpu_at(530, RUNNABLE); /* after the entry: interrupts were on */
@@ -1070,141 +1071,6 @@ static void test_switches_not_seen(void **state)
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 0);
 }
 
-/* ---- a vCPU at random, and a model that knows what it does ---- */
-
-enum doing { IN_THE_GUEST, IN_KVM, IN_A_HALT, IN_THE_VMM, AWAY_RUNNABLE, AWAY_ASLEEP, AWAY_IDLE };
-
-struct model {
-	enum doing doing, before_away;
-	bool is_halt;
-	struct boxes truth;
-	struct exits_off off; /* of user space's part that is open */
-	uint64_t woken; /* how much of the sleep has been a wait */
-};
-
-static uint32_t random_to(uint32_t *random, uint32_t limit)
-{
-	*random = *random * 1664525 + 1013904223;
-	return (*random >> 8) % limit;
-}
-
-/* Time passes; what of a sleep is a wait is known when it is over. */
-static void model_passes(struct model *model, uint64_t ns)
-{
-	struct boxes *truth = &model->truth;
-	uint64_t *const boxes[] = {
-		[IN_THE_GUEST] = &truth->guest, [IN_KVM] = &truth->kvm, [IN_A_HALT] = &truth->kvm,
-		[IN_THE_VMM] = &truth->user, [AWAY_RUNNABLE] = &truth->wait,
-		[AWAY_ASLEEP] = &truth->block, [AWAY_IDLE] = &truth->idle,
-	};
-
-	*boxes[model->doing] += ns;
-}
-
-static void vmm_passes(struct model *model, uint32_t *random)
-{
-	uint64_t waits = random_to(random, 2) * random_to(random, 3000);
-	uint64_t sleeps = random_to(random, 2) * random_to(random, 5000), works = m.now_ns;
-
-	works = random_to(random, 2000);
-	ran(works);
-	was_off(waits, sleeps);
-	m.now_ns += works + waits + sleeps;
-	model->off.waited_ns += waits;
-	model->off.slept_ns += sleeps;
-	model->truth.user += works;
-	model->truth.wait += waits;
-	model->truth.block += sleeps;
-	model->truth.block_user += sleeps;
-}
-
-static void model_goes_away(struct model *model, uint32_t *random)
-{
-	static const enum loss why[] = { RUNNABLE, ASLEEP, BLOCKED_VCPU };
-	uint32_t which = random_to(random, 3);
-
-	model->before_away = model->doing == IN_THE_VMM ? model->is_halt ? IN_A_HALT : IN_KVM :
-							  model->doing;
-	model->off = (struct exits_off){ 0, 0 };
-	loses_cpu_at(m.now_ns, why[which]);
-	model->doing = AWAY_RUNNABLE + which;
-}
-
-static void model_comes_back(struct model *model, uint32_t *random)
-{
-	uint64_t waits = random_to(random, 2) * random_to(random, 4000);
-
-	if (model->doing != AWAY_RUNNABLE) {
-		model->truth.wait += waits;
-		m.now_ns += waits;
-	}
-	gets_cpu_at(m.now_ns, waits);
-	model->doing = model->before_away;
-}
-
-static void model_steps(struct model *model, uint32_t *random)
-{
-	switch (model->doing) {
-	case IN_THE_GUEST:
-		model->is_halt = random_to(random, 3) == 0;
-		model->doing = model->is_halt ? IN_A_HALT : IN_KVM;
-		exits_at(m.now_ns, model->is_halt ? HLT : IO);
-		break;
-	case IN_KVM:
-	case IN_A_HALT:
-		if (random_to(random, 3) == 0) {
-			model_goes_away(model, random);
-		} else if (random_to(random, 3) == 0) {
-			leaves_at(m.now_ns, IO, model->is_halt ? -EINTR : 0);
-			model->doing = IN_THE_VMM;
-		} else {
-			enters_at(m.now_ns);
-			model->doing = IN_THE_GUEST;
-		}
-		break;
-	case IN_THE_VMM:
-		vmm_passes(model, random);
-		if (random_to(random, 2) == 0)
-			break;
-		if (random_to(random, 2) == 0) {
-			model_goes_away(model, random);
-			break;
-		}
-		enters_at(m.now_ns);
-		model->off = (struct exits_off){ 0, 0 };
-		model->doing = IN_THE_GUEST;
-		break;
-	default:
-		model_comes_back(model, random);
-		break;
-	}
-}
-
-/* A reader sees the truth after each step, to the nanosecond. */
-static void test_boxes_of_a_model(void **state)
-{
-	for (uint32_t seed = 1; seed <= 200; seed++) {
-		struct model model = { .doing = IN_THE_GUEST };
-		uint32_t random = seed;
-
-		setup(state);
-		begin_away();
-		for (int step = 0; step < 300; step++) {
-			uint64_t ns = random_to(&random, 3000);
-
-			if (model.doing != IN_THE_VMM) {
-				m.now_ns += ns;
-				model_passes(&model, ns);
-			}
-			if (model.doing <= IN_A_HALT)
-				ran(ns);
-			assert_boxes_off(m.now_ns, model.off, model.truth);
-			model_steps(&model, &random);
-			assert_boxes_off(m.now_ns, model.off, model.truth);
-		}
-	}
-}
-
 /* ---- the cases that recordings have, too: see test_recorded.c of trace/exits ---- */
 
 /* The thread of a case: where it is, and since when it has no CPU. */
@@ -1212,12 +1078,15 @@ struct case_thread {
 	bool is_in_kvm, is_halt;
 	bool is_away, sleeps;
 	uint64_t since_ns, slept_ns;
+	struct exits_off off; /* in user space, of the part that is open */
 };
 
-static void case_loses_cpu(struct case_thread *thread, uint64_t now_ns, bool sleeps)
+static void case_loses_cpu_at(struct case_thread *thread, uint64_t now_ns, bool sleeps)
 {
-	*thread = (struct case_thread){ thread->is_in_kvm, thread->is_halt, true, sleeps, now_ns,
-					0 };
+	thread->is_away = true;
+	thread->sleeps = sleeps;
+	thread->since_ns = now_ns;
+	thread->slept_ns = 0;
 	if (thread->is_in_kvm)
 		loses_cpu_at(now_ns, !sleeps ? RUNNABLE : thread->is_halt ? BLOCKED_VCPU : ASLEEP);
 }
@@ -1230,80 +1099,120 @@ static void case_is_woken(struct case_thread *thread, uint64_t now_ns)
 	thread->sleeps = false;
 }
 
-static void case_gets_cpu(struct case_thread *thread, uint64_t now_ns)
+static void case_gets_cpu_at(struct case_thread *thread, uint64_t now_ns)
 {
 	uint64_t waited_ns = now_ns - thread->since_ns - thread->slept_ns;
 
 	thread->is_away = false;
-	if (thread->is_in_kvm)
+	if (thread->is_in_kvm) {
 		gets_cpu_at(now_ns, waited_ns);
-	else
-		was_off(waited_ns, thread->slept_ns);
+		return;
+	}
+	was_off(waited_ns, thread->slept_ns);
+	thread->off.waited_ns += waited_ns;
+	thread->off.slept_ns += thread->slept_ns;
 }
 
-static void case_steps(struct case_thread *thread, const struct away_step *step)
+static void case_steps(struct case_thread *thread, const struct exit_step *step)
 {
-	static const uint64_t exits[] = { [AWAY_IO] = IO, [AWAY_HALT] = HLT };
-	static const uint64_t users[] = { [AWAY_IO] = IO, [AWAY_HALT] = EXITS_USER_HLT,
-					  [AWAY_SIGNAL] = 0 };
+	static const uint64_t exits[] = { [FOR_IO] = IO, [FOR_HALT] = HLT };
+	static const uint64_t users[] = { [FOR_IO] = IO, [FOR_HALT] = EXITS_USER_HLT,
+					  [FOR_SIGNAL] = 0 };
 
 	switch (step->kind) {
-	case AWAY_EXIT:
+	case STEP_EXIT:
 		exits_at(step->at_ns, exits[step->why]);
-		thread->is_halt = step->why == AWAY_HALT;
+		thread->is_halt = step->why == FOR_HALT;
 		break;
-	case AWAY_ENTRY:
+	case STEP_L2:
+		on_nested_exit(NULL);
+		break;
+	case STEP_MSR:
+		on_msr(raw(1, 0x6e0, 0));
+		break;
+	case STEP_POLLED:
+		m.vcpu.stat.generic.halt_poll_success_ns += step->why;
+		break;
+	case STEP_ENTRY:
 		enters_at(step->at_ns);
+		on_nested_entry(NULL);
 		break;
-	case AWAY_LEAVE:
-		leaves_at(step->at_ns, users[step->why], step->why == AWAY_SIGNAL ? -EINTR : 0);
+	case STEP_LEAVE:
+		leaves_at(step->at_ns, users[step->why], step->why == FOR_SIGNAL ? -EINTR : 0);
 		thread->is_in_kvm = false;
+		thread->off = (struct exits_off){ 0, 0 };
 		break;
-	case AWAY_RUN:
+	case STEP_RUN:
 		thread->is_in_kvm = true;
 		break;
-	case AWAY_PREEMPTED:
-	case AWAY_SLEEP:
-		case_loses_cpu(thread, step->at_ns, step->kind == AWAY_SLEEP);
+	case STEP_PREEMPTED:
+	case STEP_SLEEP:
+		case_loses_cpu_at(thread, step->at_ns, step->kind == STEP_SLEEP);
 		break;
-	case AWAY_WAKE:
+	case STEP_WAKE:
 		case_is_woken(thread, step->at_ns);
 		break;
-	case AWAY_GET_CPU:
-		case_gets_cpu(thread, step->at_ns);
+	case STEP_GET_CPU:
+		case_gets_cpu_at(thread, step->at_ns);
 		break;
-	case AWAY_END:
+	case STEP_END:
+		if (thread->is_away && thread->sleeps)
+			thread->off.slept_ns += step->at_ns - thread->since_ns;
+		else if (thread->is_away)
+			thread->off.waited_ns += step->at_ns - thread->since_ns;
 		break;
 	}
 }
 
-static void check_case(const struct away_case *wanted, uint64_t end_ns)
+static void check_case(const struct exit_case *wanted, uint64_t end_ns, struct exits_off off)
 {
-	uint64_t parts[TIME_PARTS], took_ns[AWAY_REASONS] = { 0 };
-	struct exits_parts sums[AWAY_REASONS] = { 0 };
+	uint64_t parts[TIME_PARTS], took_ns[CASE_MSRS + 1] = { 0 };
+	struct exits_parts sums[EXITS_REASONS] = { 0 };
 
-	read_boxes(end_ns, (struct exits_off){ 0, 0 }, parts);
+	read_boxes(end_ns, off, parts);
 	assert_memory_equal(parts, wanted->boxes, sizeof(parts));
 	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
 		took_ns[codes[i].kind] += reason_in(0, i)->cell.time_ns;
 		exits_parts_join(&sums[codes[i].kind], &reason_in(0, i)->parts);
 	}
+	for (uint32_t i = 0; i < m.nr_arguments; i++)
+		took_ns[CASE_MSRS] += m.argument_cells[i].time_ns;
 	assert_memory_equal(took_ns, wanted->took_ns, sizeof(took_ns));
-	assert_memory_equal(sums, wanted->parts, sizeof(sums));
+	if (!exit_case_is_open(wanted))
+		assert_memory_equal(sums, wanted->parts, sizeof(sums));
+}
+
+static void run_case(void **state, const struct exit_case *of)
+{
+	struct case_thread thread = { .is_in_kvm = true };
+	const struct exit_step *step = of->steps;
+
+	setup(state);
+	begin_away();
+	exits_at(0, HLT);
+	enters_at(0);
+	m.records[0].at.nested_since = 1; /* it has nested before */
+	while (step->kind != STEP_END)
+		case_steps(&thread, step++);
+	case_steps(&thread, step);
+	check_case(of, step->at_ns, thread.is_in_kvm ? (struct exits_off){ 0, 0 } : thread.off);
 }
 
 static void test_cases_of_recordings(void **state)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(away_cases); i++) {
-		const struct away_step *step = away_cases[i].steps;
-		struct case_thread thread = { .is_in_kvm = true };
+	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
+		print_message("%s\n", exit_cases[i].name);
+		run_case(state, &exit_cases[i]);
+	}
+}
 
-		setup(state);
-		print_message("%s\n", away_cases[i].name);
-		begin_away();
-		while (step->kind != AWAY_END)
-			case_steps(&thread, step++);
-		check_case(&away_cases[i], step->at_ns);
+static void test_cases_of_a_model(void **state)
+{
+	for (uint32_t seed = 1; seed <= 3000; seed++) {
+		struct exit_case random;
+
+		exit_case_make(&random, seed, true);
+		run_case(state, &random);
 	}
 }
 
@@ -1967,12 +1876,12 @@ static void test_nested_time(void **state)
 	on_nested_entry(NULL);
 	exits_at(1700, IO);
 	on_nested_exit(NULL);
-	assert_int_equal(m.records[0].nested_ns, 600);
+	assert_int_equal(m.records[0].at.sums.nested, 600);
 	enters_at(1800);
 	on_nested_entry(NULL);
 	exits_at(2000, IO);
 	enters_at(2100);
-	assert_int_equal(m.records[0].nested_ns, 600);
+	assert_int_equal(m.records[0].at.sums.nested, 600);
 }
 
 /* A guest without guests: no entry is noted, though other guests nest. */
@@ -1984,7 +1893,7 @@ static void test_not_nested(void **state)
 	enters_at(1100);
 	on_nested_entry(NULL);
 	assert_int_equal(on_nested_exit(NULL), 0);
-	assert_int_equal(m.records[0].entered_ns, 0);
+	assert_int_equal(m.records[0].at.entered, 0);
 	assert_false(is_nesting);
 }
 
@@ -2003,7 +1912,7 @@ static void test_reason_in_vcpu(void **state)
 		runs_at(1500, &svm.vcpu);
 		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
 		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
-		assert_int_equal(exits_open_since(&m.records[0]), 0);
+		assert_int_equal(exits_open_since(&m.records[0].at), 0);
 		assert_int_equal(m.records[0].vcpu, 7);
 		setup_vmx(state);
 		has_function = i;
@@ -2484,7 +2393,7 @@ static void test_samples(void **state)
 	samples_at(5, 1, 2);
 	assert_int_equal(m.nr_stacks, 0); /* the thread runs no vCPU */
 	exits_at(10, IO);
-	cell = m.records[0].begun_cell;
+	cell = m.records[0].at.cell;
 	samples_at(14, 0xf1, 0xf2);
 	samples_at(16, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_ON, cell, 200, 2);
@@ -2533,14 +2442,14 @@ static void test_late_samples(void **state)
 	is_by_clock = true;
 	sample_ns = 1000;
 	exits_at(100, IO);
-	io = m.records[0].begun_cell;
+	io = m.records[0].at.cell;
 	enters_at(200);
 	expires_at(190);
 	samples_at(210, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_LATE, io, 1000, 1);
 	assert_int_equal(m.stack_keys[0].kernel | m.stack_keys[0].user, 0);
 	exits_at(220, HLT);
-	other = m.records[0].begun_cell;
+	other = m.records[0].at.cell;
 	expires_at(199);
 	samples_at(230, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_LATE, io, 2000, 2);
@@ -2622,13 +2531,13 @@ static void test_pcs_of_samples(void **state)
 	switches_at(1010, 1, 3);
 	switches_at(1020, 3, 1);
 	m.tid = 1;
-	expect_stack(1, EXITS_STACK_OFF, m.records[0].begun_cell, 10, 1);
+	expect_stack(1, EXITS_STACK_OFF, m.records[0].at.cell, 10, 1);
 	assert_int_equal(m.stack_keys[1].pc, KERNEL);
 	enters_at(1100);
 	begins_at(1101, IO, 0x401000);
 	expires_at(1099);
 	samples_at(1102, 0xf1, 0);
-	expect_stack(2, EXITS_STACK_LATE, m.records[0].begun_cell, 100, 1);
+	expect_stack(2, EXITS_STACK_LATE, m.records[0].at.cell, 100, 1);
 	assert_int_equal(m.stack_keys[2].pc, KERNEL);
 	expires_at(1101);
 	samples_at(1103, 0xf1, 0);
@@ -2670,7 +2579,7 @@ static void test_stacks_of_userspace(void **state)
 	has_exits = false;
 	leaves_at(10, IO, 0);
 	samples_at(12, 0, 0xf2);
-	expect_stack(0, EXITS_STACK_ON, m.records[0].user_cell, 100, 1);
+	expect_stack(0, EXITS_STACK_ON, m.records[0].at.user_cell, 100, 1);
 	has_exits = true;
 }
 
@@ -2697,7 +2606,7 @@ static void test_absence(void **state)
 	(void)state;
 	m.tid = 1;
 	exits_at(10, IO);
-	cell = m.records[0].begun_cell;
+	cell = m.records[0].at.cell;
 	m.kernel_frame = 0xf1;
 	switches_at(20, 1, 3);
 	assert_int_equal(m.nr_stacks, 0);
@@ -2726,13 +2635,13 @@ static void test_absence_in_halt(void **state)
 	switches_at(20, 1, 3);
 	switches_at(50, 3, 1);
 	m.tid = 1;
-	expect_stack(0, EXITS_STACK_OFF, m.records[0].begun_cell % EXITS_CELLS, 30, 1);
+	expect_stack(0, EXITS_STACK_OFF, m.records[0].at.cell % EXITS_CELLS, 30, 1);
 	assert_int_equal(m.stack_keys[0].kernel | m.stack_keys[0].user, 0);
 	leaves_at(60, EXITS_USER_HLT, 0);
 	switches_at(70, 1, 3);
 	switches_at(90, 3, 1);
 	m.tid = 1;
-	expect_stack(1, EXITS_STACK_OFF, m.records[0].begun_cell % EXITS_CELLS, 20, 1);
+	expect_stack(1, EXITS_STACK_OFF, m.records[0].at.cell % EXITS_CELLS, 20, 1);
 	assert_int_not_equal(m.stack_keys[1].kernel, 0);
 	assert_int_not_equal(m.stack_keys[1].user, 0);
 }
@@ -2782,9 +2691,9 @@ UNIT(test_program)
 		TEST(test_nested_guest_waits),
 		TEST(test_probes),
 		TEST(test_switches_not_seen),
-		TEST(test_boxes_of_a_model),
 		LONG(test_long_halt_with_user_space),
 		TEST(test_cases_of_recordings),
+		TEST(test_cases_of_a_model),
 		TEST(test_user_space_alone),
 		TEST(test_more_records),
 		TEST(test_number_of_an_ended_thread),

@@ -13,7 +13,7 @@
 #include "core/facts/shared_fields.h"
 #include "core/views/fill.h"
 #include "tests/unit/unit.h"
-#include "tests/worlds/away_cases.h"
+#include "tests/worlds/exit_cases.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
@@ -1275,9 +1275,11 @@ static void time_that_goes_back(void **state)
 	ring_end_page(&world.rings[0]);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 5000);
+	put_nested(&world.event, 77, 30);
+	add(&world, 0, 5000);
 	open_dat(&world);
 	thread = world.recording.pairing.table.threads[0];
-	assert_int_equal(thread->state->ran, 0);
+	assert_int_equal(thread->state->at.sums.nested, 0);
 	look(&world, &view_vcpus);
 	for (size_t i = 0; i < world.view.nr_rows; i++) {
 		for (size_t k = 0; world.view.type->columns[k].id; k++)
@@ -1470,36 +1472,45 @@ static void absences_that_are_cut(void **state)
 
 /* ---- the cases that the BPF program has, too: see test_program.c of providers/exits */
 
-static void add_step(struct world *world, const struct away_step *step)
+static void add_step(struct world *world, const struct exit_step *step)
 {
-	static const uint32_t exits[] = { [AWAY_IO] = 30, [AWAY_HALT] = 12 };
-	static const uint32_t users[] = { [AWAY_IO] = 2, [AWAY_HALT] = 5, [AWAY_SIGNAL] = 0 };
+	static const uint32_t exits[] = { [FOR_IO] = 30, [FOR_HALT] = 12 };
+	static const uint32_t users[] = { [FOR_IO] = 2, [FOR_HALT] = 5, [FOR_SIGNAL] = 0 };
 
 	switch (step->kind) {
-	case AWAY_EXIT:
+	case STEP_EXIT:
 		put_exit(&world->event, 77, 0, 1, exits[step->why]);
 		break;
-	case AWAY_ENTRY:
+	case STEP_L2:
+		put_nested(&world->event, 77, exits[FOR_IO]);
+		break;
+	case STEP_MSR:
+		put_msr(&world->event, 77, 1, 0x6e0);
+		break;
+	case STEP_POLLED:
+		put_wakeup(&world->event, 77, step->why, false);
+		break;
+	case STEP_ENTRY:
 		put_entry(&world->event, 77, 0);
 		break;
-	case AWAY_LEAVE:
-		put_user(&world->event, 77, users[step->why], step->why == AWAY_SIGNAL ? -4 : 0);
+	case STEP_LEAVE:
+		put_user(&world->event, 77, users[step->why], step->why == FOR_SIGNAL ? -4 : 0);
 		break;
-	case AWAY_RUN: /* is no event */
+	case STEP_RUN: /* is no event */
 		return;
-	case AWAY_PREEMPTED:
+	case STEP_PREEMPTED:
 		put_switch(&world->event, 77, 0x100, 0);
 		break;
-	case AWAY_SLEEP:
+	case STEP_SLEEP:
 		put_switch(&world->event, 77, 1, 0);
 		break;
-	case AWAY_WAKE:
+	case STEP_WAKE:
 		put_waking(&world->event, 0, 77);
 		break;
-	case AWAY_GET_CPU:
+	case STEP_GET_CPU:
 		put_switch(&world->event, 0, 0, 77);
 		break;
-	case AWAY_END:
+	case STEP_END:
 		put_irq(&world->event, 5);
 		break;
 	}
@@ -1514,9 +1525,10 @@ static void check_parts(const struct exits_parts *parts, const struct exits_part
 	assert_int_equal(parts->polled_ns, wanted->polled_ns);
 }
 
-static void check_case(const struct world *world, const struct away_case *wanted)
+static void check_case(const struct world *world, const struct exit_case *wanted)
 {
 	const struct recorded_thread *thread = world->recording.pairing.table.threads[0];
+	uint64_t nr_msrs, msr_ns;
 
 	for (int part = 0; part < TIME_PARTS; part++) {
 		const struct stats_item *got =
@@ -1524,7 +1536,7 @@ static void check_case(const struct world *world, const struct away_case *wanted
 
 		assert_int_equal(got ? got->total : 0, wanted->boxes[part]);
 	}
-	for (int kind = 0; kind < AWAY_REASONS; kind++) {
+	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		struct exits_parts parts = { 0 };
 		uint64_t ns = 0;
 
@@ -1537,21 +1549,28 @@ static void check_case(const struct world *world, const struct away_case *wanted
 			ns += count->took.total_ns;
 		}
 		assert_int_equal(ns, wanted->took_ns[kind]);
-		check_parts(&parts, &wanted->parts[kind]);
+		if (!exit_case_is_open(wanted))
+			check_parts(&parts, &wanted->parts[kind]);
 	}
+	sum_of_kind(&world->recording.pairing, EXITS_MSR, &nr_msrs, &msr_ns);
+	assert_int_equal(msr_ns, wanted->took_ns[CASE_MSRS]);
 }
 
-static void write_case(struct world *world, const struct away_case *of, bool has_sched)
+static void write_case(struct world *world, const struct exit_case *of, bool has_sched)
 {
 	begin(world);
-	put_exit(&world->event, 77, 0, 1, 30);
+	put_exit(&world->event, 77, 0, 1, 12);
 	add(world, 0, 1000);
 	put_entry(&world->event, 77, 0);
 	add(world, 0, 1000);
-	for (const struct away_step *step = of->steps;; step++) {
-		if (has_sched || step->kind < AWAY_PREEMPTED)
+	if (has_sched) {
+		put_switch(&world->event, 5, 0, 6);
+		add(world, 0, 1000);
+	}
+	for (const struct exit_step *step = of->steps;; step++) {
+		if (has_sched || step->kind < STEP_PREEMPTED)
 			add_step(world, step);
-		if (step->kind == AWAY_END)
+		if (step->kind == STEP_END)
 			break;
 	}
 	open_dat(world);
@@ -1561,8 +1580,8 @@ static void write_case(struct world *world, const struct away_case *of, bool has
 static void perfs_times(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(away_cases); i++) {
-		const struct away_case *of = &away_cases[i];
+	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
+		const struct exit_case *of = &exit_cases[i];
 		struct world world;
 
 		write_case(&world, of, false);
@@ -1573,18 +1592,33 @@ static void perfs_times(void **state)
 	}
 }
 
+static void run_case(const struct exit_case *of)
+{
+	struct world world;
+
+	write_case(&world, of, true);
+	look(&world, &view_vcpus);
+	check_case(&world, of);
+	end(&world);
+}
+
 static void cases_of_the_program(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(away_cases); i++) {
-		const struct away_case *wanted = &away_cases[i];
-		struct world world;
+	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
+		print_message("%s\n", exit_cases[i].name);
+		run_case(&exit_cases[i]);
+	}
+}
 
-		print_message("%s\n", wanted->name);
-		write_case(&world, wanted, true);
-		look(&world, &view_vcpus);
-		check_case(&world, wanted);
-		end(&world);
+static void cases_of_a_model(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed <= 200; seed++) {
+		struct exit_case random;
+
+		exit_case_make(&random, seed, false);
+		run_case(&random);
 	}
 }
 
@@ -2225,6 +2259,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(waits_in_arguments),
 		cmocka_unit_test(absences_that_are_cut),
 		cmocka_unit_test(cases_of_the_program),
+		cmocka_unit_test(cases_of_a_model),
 		cmocka_unit_test(perfs_times),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(two_kernels_have_two_names),
