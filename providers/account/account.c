@@ -16,6 +16,7 @@
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
+#include "core/guests/follow.h"
 #include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
@@ -27,10 +28,8 @@
 
 /* A guest that is read. */
 struct watched {
-	uint32_t guest;
-	pid_t pid;
+	struct followed of;
 	bool is_late; /* it came while others were watched */
-	bool is_there;
 };
 
 /* A VM or vCPU that the sample has. */
@@ -75,8 +74,7 @@ struct account {
 	const struct account_counter *halt_ns, *halt_hist;
 	uint32_t time_fields[TIME_PARTS]; /* that are wanted, else FIELD_NONE */
 	bool has_times; /* any of these */
-	struct watched *watched;
-	size_t nr_watched, room_watched;
+	struct follow watched; /* struct watched */
 	struct seen *seen; /* of the latest process, or of all that ended */
 	size_t nr_seen, room_seen;
 	size_t *latest; /* by number + 1, the same count for the latest one */
@@ -171,45 +169,25 @@ static void add_times(struct account *account)
 
 /* ---- guests */
 
-static struct watched *find_watched(const struct account *account, uint32_t guest)
+static void begin_watched(void *arg, void *item)
 {
-	for (size_t i = 0; i < account->nr_watched; i++) {
-		if (account->watched[i].guest == guest)
-			return &account->watched[i];
-	}
-	return NULL;
+	const struct account *account = arg;
+	struct watched *watched = item;
+
+	watched->is_late = account->is_watching;
 }
 
-static void drop(struct account *account, size_t i)
+static void drop_watched(void *arg, void *item)
 {
-	account_forget(account->reader, account->watched[i].pid);
-	account->watched[i] = account->watched[--account->nr_watched];
+	const struct account *account = arg;
+	const struct watched *watched = item;
+
+	account_forget(account->reader, watched->of.pid);
 }
 
-/* Brings the list of guests up to date. */
-static void update(struct account *account)
+static struct watched *watched_at(const struct account *account, size_t i)
 {
-	const struct guest *guest;
-
-	for (size_t i = 0; i < account->nr_watched; i++)
-		account->watched[i].is_there = false;
-	for (size_t i = 0; (guest = guests_at(account->args.guests, i)); i++) {
-		struct watched *watched = find_watched(account, guest->id);
-
-		if (!watched) {
-			array_grow(&account->watched, &account->room_watched,
-				   account->nr_watched + 1);
-			watched = &account->watched[account->nr_watched++];
-			*watched = (struct watched){ .guest = guest->id, .pid = guest->pid,
-						     .is_late = account->is_watching };
-		}
-		watched->is_there = true;
-	}
-	for (size_t i = account->nr_watched; i-- > 0;) {
-		if (!account->watched[i].is_there)
-			drop(account, i);
-	}
-	account->is_watching = true;
+	return (struct watched *)account->watched.list + i;
 }
 
 /* ---- rows */
@@ -359,7 +337,7 @@ static bool begin_rows(const struct reading *reading, uint32_t guest,
 
 static bool is_wanted(const struct account *account, const struct watched *watched)
 {
-	return account->scope != WANT_GUEST || account->guest == watched->guest;
+	return account->scope != WANT_GUEST || account->guest == watched->of.guest;
 }
 
 static struct known_vm *find_vm(struct account *account, uint64_t vm)
@@ -413,7 +391,7 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	if (!head->size || head->size != layout->size)
 		return;
 	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
-	watched = guest ? find_watched(account, guest->id) : NULL;
+	watched = guest ? follow_find(&account->watched, guest->id) : NULL;
 	if (guest && account->nr_seen && account->seen[0].guest != guest->id)
 		forget_seen(account);
 	if (!watched || !is_wanted(account, watched) ||
@@ -470,7 +448,7 @@ static void add_ended(struct account *account, const struct ended_part *part,
 	const struct reading reading = { account, sample };
 	struct known_vm *vm = find_vm(account, head->vm);
 	uint32_t guest = guest_of_ended(account, vm, head);
-	const struct watched *watched = find_watched(account, guest);
+	const struct watched *watched = follow_find(&account->watched, guest);
 	bool is_from_zero = account->args.options.include_past ||
 			    (watched ? watched->is_late : account->is_watching);
 	struct seen seen;
@@ -563,14 +541,15 @@ static int read_all(struct account *account, struct sample *sample)
 		add_all_ended(account, sample);
 	if (reads_one && walks)
 		err = read_process(account, 0, false, sample);
-	update(account);
+	follow_update(&account->watched);
+	account->is_watching = true;
 	if (!reads_one)
 		return walks || with_bytes ? read_process(account, 0, with_bytes, sample) : 0;
-	for (size_t i = 0; i < account->nr_watched && !err; i++) {
-		const struct watched *watched = &account->watched[i];
+	for (size_t i = 0; i < account->watched.nr && !err; i++) {
+		const struct watched *watched = watched_at(account, i);
 
 		if (is_wanted(account, watched))
-			err = read_process(account, watched->pid, with_bytes, sample);
+			err = read_process(account, watched->of.pid, with_bytes, sample);
 	}
 	return err;
 }
@@ -587,6 +566,7 @@ static void account_close(void *opened)
 		vm_watch_release(&account->watch);
 		guests_end_reports(account->args.guests);
 	}
+	follow_release(&account->watched);
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
@@ -596,7 +576,6 @@ static void account_close(void *opened)
 	free(account->ended);
 	hash_free(account->vms, free);
 	account_times_release(&account->times);
-	free(account->watched);
 	free(account->parts);
 	free(account->seen);
 	free(account->latest);
@@ -627,6 +606,10 @@ static int account_new(const struct provider_args *args, struct account **ret_ac
 		return err;
 	*ret_account = xcalloc(1, sizeof(**ret_account));
 	(*ret_account)->args = *args;
+	(*ret_account)->watched = (struct follow){ .guests = args->guests,
+						   .size = sizeof(struct watched),
+						   .begin = begin_watched, .drop = drop_watched,
+						   .arg = *ret_account };
 	return 0;
 }
 
@@ -681,8 +664,8 @@ static int account_want(void *opened, const struct want *want, struct error *err
 
 	(void)error;
 	/* What the present guests have counted up to now is no part of the answer. */
-	for (size_t i = 0; i < account->nr_watched; i++)
-		account->watched[i].is_late = false;
+	for (size_t i = 0; i < account->watched.nr; i++)
+		watched_at(account, i)->is_late = false;
 	account->scope = want->scope;
 	account->guest = want->guest;
 	want_times(account, &want->fields);

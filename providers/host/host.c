@@ -16,46 +16,6 @@
 #include "providers/host/host.h"
 #include "providers/providers.h"
 
-/* ---- turns */
-
-bool turns_are_old(struct turns *turns, const struct guests *guests)
-{
-	uint64_t before = turns->generation;
-
-	turns->generation = guests_generation(guests);
-	return before != turns->generation;
-}
-
-void turns_replace(struct turns *turns, void *old, void *list, size_t nr)
-{
-	char *from = old, *to = list;
-	size_t next = 0, old_next = turns->next;
-
-	for (size_t i = 0; i < turns->nr; i++) {
-		char *item = from + i * turns->size;
-		void *found = nr ? bsearch(item, list, nr, turns->size, turns->compare) : NULL;
-
-		if (found)
-			memcpy(found, item, turns->size);
-		else if (turns->drop)
-			turns->drop(item);
-	}
-	while (turns->nr && next < nr &&
-	       turns->compare(to + next * turns->size, from + old_next * turns->size) < 0)
-		next++;
-	turns->next = next < nr ? next : 0;
-	turns->nr = nr;
-	free(old);
-}
-
-size_t turns_take(struct turns *turns)
-{
-	size_t turn = turns->next;
-
-	turns->next = (turn + 1) % turns->nr;
-	return turn;
-}
-
 /* ---- the provider */
 
 struct host_state {

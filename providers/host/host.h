@@ -15,37 +15,9 @@
 #include "lib/error.h"
 #include "core/facts/shared_fields.h"
 #include "core/facts/sample.h"
-#include "core/guests/guests.h"
+#include "core/guests/follow.h"
 #include "host/env.h"
 #include "host/thread_list.h"
-
-/*
- * ---- turns - a list that follows the inventory, and the item in it that has its turn.
- *
- * What takes long to read is read of a few items in a sample. When guests come and go the turns go
- * on where they were: if they began anew, the last items would have none.
- */
-
-struct turns {
-	size_t nr, next;     /* items; the one that has its turn */
-	uint64_t generation; /* of the inventory */
-	/* The items: ascending by compare; drop(), which may be NULL, undoes one. */
-	size_t size;
-	int (*compare)(const void *a, const void *b);
-	void (*drop)(void *item);
-};
-
-/* Whether the inventory has changed since the last time this was asked. */
-bool turns_are_old(struct turns *turns, const struct guests *guests);
-
-/*
- * Replaces the items by a new list: an item that is in both keeps its state, and the other old ones
- * are dropped. Frees the old list.
- */
-void turns_replace(struct turns *turns, void *old, void *list, size_t nr);
-
-/* The number of the item that has its turn; the next one is the next one's. There is one. */
-size_t turns_take(struct turns *turns);
 
 /* ---- cpus - the use of the host's CPUs, and their topology: proc(5) /proc/stat, and sysfs. */
 

@@ -26,8 +26,7 @@ struct by_node {
 };
 
 struct guest_memory {
-	uint32_t guest;
-	pid_t pid;
+	struct followed of;
 	struct by_node nodes;
 	bool was_tried, is_stuck;
 };
@@ -52,10 +51,8 @@ struct reading {
 
 struct host_memory {
 	const struct env *env;
-	const struct guests *guests;
 	struct host_cpus *cpus;
-	struct guest_memory *list; /* ascending by guest */
-	struct turns turns;	   /* in the list */
+	struct follow follow; /* struct guest_memory */
 	uint64_t next_ns;
 	struct reading *reading; /* that goes on, or has ended; NULL: none */
 	size_t nr_taken; /* of its targets */
@@ -82,11 +79,18 @@ bool host_memory_has_nodes(const struct env *env)
 	return nr > 1;
 }
 
-static int by_guest(const void *a, const void *b)
+/* A new guest has its turn in this sample. */
+static void begin_guest(void *arg, void *item)
 {
-	const struct guest_memory *x = a, *y = b;
+	struct host_memory *memory = arg;
 
-	return (x->guest > y->guest) - (x->guest < y->guest);
+	(void)item;
+	memory->next_ns = 0;
+}
+
+static struct guest_memory *guest_at(const struct host_memory *memory, size_t i)
+{
+	return (struct guest_memory *)memory->follow.list + i;
 }
 
 struct host_memory *host_memory_new(const struct env *env, const struct guests *guests,
@@ -95,10 +99,9 @@ struct host_memory *host_memory_new(const struct env *env, const struct guests *
 	struct host_memory *memory = xcalloc(1, sizeof(*memory));
 
 	memory->env = env;
-	memory->guests = guests;
 	memory->cpus = cpus;
-	memory->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*memory->list),
-					.compare = by_guest };
+	memory->follow = (struct follow){ .guests = guests, .size = sizeof(struct guest_memory),
+					  .begin = begin_guest, .arg = memory };
 	memory->has_nodes = host_memory_has_nodes(env);
 	return memory;
 }
@@ -115,37 +118,8 @@ void host_memory_free(struct host_memory *memory)
 		return;
 	if (memory->reading && leave(memory->reading))
 		free(memory->reading);
-	free(memory->list);
+	follow_release(&memory->follow);
 	free(memory);
-}
-
-static struct guest_memory *find(const struct host_memory *memory, uint32_t guest)
-{
-	const struct guest_memory wanted = { .guest = guest };
-
-	if (!memory->turns.nr)
-		return NULL;
-	return bsearch(&wanted, memory->list, memory->turns.nr, sizeof(wanted), by_guest);
-}
-
-/* A new guest has its turn in this sample. */
-static void find_guests(struct host_memory *memory)
-{
-	size_t nr = guests_count(memory->guests);
-	struct guest_memory *list;
-
-	if (!turns_are_old(&memory->turns, memory->guests))
-		return;
-	list = xcalloc(nr + 1, sizeof(*list));
-	for (size_t i = 0; i < nr; i++) {
-		const struct guest *guest = guests_at(memory->guests, i);
-
-		list[i] = (struct guest_memory){ .guest = guest->id, .pid = guest->pid };
-		if (!find(memory, guest->id))
-			memory->next_ns = 0;
-	}
-	turns_replace(&memory->turns, memory->list, list, nr);
-	memory->list = list;
 }
 
 /* ---- a reading */
@@ -212,26 +186,26 @@ static size_t count_untried(const struct host_memory *memory)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < memory->turns.nr; i++)
-		nr += !memory->list[i].was_tried;
+	for (size_t i = 0; i < memory->follow.nr; i++)
+		nr += !guest_at(memory, i)->was_tried;
 	return nr;
 }
 
 static void add_target(struct reading *reading, const struct guest_memory *guest)
 {
 	reading->targets[reading->nr++] =
-		(struct target){ .guest = guest->guest, .pid = guest->pid };
+		(struct target){ .guest = guest->of.guest, .pid = guest->of.pid };
 }
 
 /* All guests that were never read, or the next one in turn. */
 static void choose(struct host_memory *memory, struct reading *reading)
 {
-	for (size_t i = 0; i < memory->turns.nr; i++) {
-		if (!memory->list[i].was_tried)
-			add_target(reading, &memory->list[i]);
+	for (size_t i = 0; i < memory->follow.nr; i++) {
+		if (!guest_at(memory, i)->was_tried)
+			add_target(reading, guest_at(memory, i));
 	}
-	for (size_t i = 0; i < memory->turns.nr && !reading->nr; i++) {
-		const struct guest_memory *next = &memory->list[turns_take(&memory->turns)];
+	for (size_t i = 0; i < memory->follow.nr && !reading->nr; i++) {
+		const struct guest_memory *next = follow_take_turn(&memory->follow);
 
 		if (!next->is_stuck)
 			add_target(reading, next);
@@ -265,7 +239,7 @@ static void take(struct host_memory *memory)
 
 	for (; memory->nr_taken < nr_done; memory->nr_taken++) {
 		const struct target *target = &memory->reading->targets[memory->nr_taken];
-		struct guest_memory *guest = find(memory, target->guest);
+		struct guest_memory *guest = follow_find(&memory->follow, target->guest);
 
 		if (!guest)
 			continue;
@@ -282,7 +256,7 @@ static void take(struct host_memory *memory)
 static void end(struct host_memory *memory)
 {
 	struct reading *reading = memory->reading;
-	uint64_t turn_ns = memory->turns.nr ? ROUND_NS / memory->turns.nr : ROUND_NS;
+	uint64_t turn_ns = memory->follow.nr ? ROUND_NS / memory->follow.nr : ROUND_NS;
 	uint64_t rest_ns = REST * reading->took_ns;
 
 	if (count_untried(memory))
@@ -298,7 +272,7 @@ static void leave_behind(struct host_memory *memory)
 	const struct reading *reading = memory->reading;
 	const struct target *target = &reading->targets[memory->nr_taken];
 	struct guest_memory *guest =
-		memory->nr_taken < reading->nr ? find(memory, target->guest) : NULL;
+		memory->nr_taken < reading->nr ? follow_find(&memory->follow, target->guest) : NULL;
 
 	if (guest)
 		guest->was_tried = guest->is_stuck = true;
@@ -330,14 +304,14 @@ void host_memory_take_turn(struct host_memory *memory)
 {
 	take_reading(memory);
 	if (memory->has_nodes)
-		find_guests(memory);
-	if (!memory->reading && memory->turns.nr && clock_now_ns() >= memory->next_ns)
+		follow_update(&memory->follow);
+	if (!memory->reading && memory->follow.nr && clock_now_ns() >= memory->next_ns)
 		begin(memory);
 }
 
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)
 {
-	const struct guest_memory *of = find(memory, guest);
+	const struct guest_memory *of = follow_find(&memory->follow, guest);
 	bool is_known = of && of->nodes.all_kib >= HOST_MEMORY_LEAST_KIB;
 	const struct by_node *nodes = is_known ? &of->nodes : NULL;
 	int node = nodes && cpu >= 0 ? host_cpus_node(memory->cpus, cpu) : -1;

@@ -19,9 +19,7 @@
 #define FILES_OF_OTHERS 2048 /* that the other providers may have open */
 
 struct host_thread {
-	uint32_t guest;
-	int32_t vcpu;
-	pid_t pid, tid;
+	struct followed of;
 	int schedstat, stat; /* -1: not open */
 	uint64_t run_ns, wait_ns, slices; /* as of the latest reading, see take_wait() */
 	uint64_t read_ns; /* when that was */
@@ -47,36 +45,38 @@ struct host_thread {
 
 struct host_threads {
 	const struct env *env;
-	const struct guests *guests;
 	const struct host_fields *fields;
 	struct host_cgroups *cgroups;
 	struct host_memory *memory;
-	struct host_thread *list; /* ascending by guest, vCPU, thread */
-	struct turns turns;	  /* in the list */
+	struct follow follow; /* struct host_thread */
 	bool has_schedstat;
 	size_t nr_quotas; /* that were added to the dictionary */
 	uint64_t time_ns; /* of the latest reading; 0: none */
 };
 
-static void close_files(void *item)
+static void begin_thread(void *arg, void *item)
 {
 	struct host_thread *thread = item;
 
+	(void)arg;
+	thread->schedstat = thread->stat = thread->cpu = thread->swapped = -1;
+	thread->quota = FIELD_NONE;
+}
+
+static void close_files(void *arg, void *item)
+{
+	struct host_thread *thread = item;
+
+	(void)arg;
 	if (thread->schedstat >= 0)
 		close(thread->schedstat);
 	if (thread->stat >= 0)
 		close(thread->stat);
 }
 
-static int compare_threads(const void *a, const void *b)
+static struct host_thread *thread_at(const struct host_threads *threads, size_t i)
 {
-	const struct host_thread *x = a, *y = b;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return (struct host_thread *)threads->follow.list + i;
 }
 
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
@@ -86,12 +86,12 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 	struct host_threads *threads = xcalloc(1, sizeof(*threads));
 
 	threads->env = env;
-	threads->guests = guests;
 	threads->fields = fields;
 	threads->memory = memory;
 	threads->has_schedstat = schedstat_is_on(env);
-	threads->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*threads->list),
-					 .compare = compare_threads, .drop = close_files };
+	threads->follow = (struct follow){ .guests = guests, .size = sizeof(struct host_thread),
+					   .of_vcpus = true, .begin = begin_thread,
+					   .drop = close_files };
 	threads->cgroups = host_cgroups_new(env);
 	return threads;
 }
@@ -100,51 +100,9 @@ void host_threads_free(struct host_threads *threads)
 {
 	if (!threads)
 		return;
-	for (size_t i = 0; i < threads->turns.nr; i++)
-		close_files(&threads->list[i]);
-	free(threads->list);
+	follow_release(&threads->follow);
 	host_cgroups_free(threads->cgroups);
 	free(threads);
-}
-
-/* ---- which threads there are ---- */
-
-static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].tid)
-			list[nr++] = (struct host_thread){
-				.guest = guest->id,
-				.vcpu = guest->vcpus[i].index,
-				.pid = guest->pid,
-				.tid = guest->vcpus[i].tid,
-				.schedstat = -1,
-				.stat = -1,
-				.cpu = -1,
-				.swapped = -1,
-				.quota = FIELD_NONE,
-			};
-	}
-	return nr;
-}
-
-static void find_threads(struct host_threads *threads)
-{
-	size_t room = guests_count_vcpus(threads->guests), nr = 0;
-	const struct guest *guest;
-	struct host_thread *list;
-
-	if (!turns_are_old(&threads->turns, threads->guests))
-		return;
-	list = xcalloc(room + 1, sizeof(*list));
-	for (size_t i = 0; (guest = guests_at(threads->guests, i)); i++)
-		nr += add_vcpus(guest, list + nr);
-	qsort(list, nr, sizeof(*list), compare_threads);
-	turns_replace(&threads->turns, threads->list, list, nr);
-	threads->list = list;
-	descriptors_raise(FILES_OF_THREAD * nr + FILES_OF_OTHERS + DESCRIPTORS_SPARE);
 }
 
 /* ---- what is read in each sample ---- */
@@ -152,8 +110,8 @@ static void find_threads(struct host_threads *threads)
 static char *path_of(const struct host_threads *threads, const struct host_thread *thread,
 		     const char *name, char *buf)
 {
-	return env_path(threads->env, buf, PATH_MAX, "/proc/%d/task/%d/%s", (int)thread->pid,
-			(int)thread->tid, name);
+	return env_path(threads->env, buf, PATH_MAX, "/proc/%d/task/%d/%s", (int)thread->of.pid,
+			(int)thread->of.tid, name);
 }
 
 /* Reads schedstat or stat, which stays open: only the first reading needs the path. */
@@ -311,7 +269,7 @@ static void read_status(const struct host_threads *threads, struct host_thread *
 
 static size_t turns(const struct host_threads *threads)
 {
-	return (threads->turns.nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
+	return (threads->follow.nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
 }
 
 static void take_turn(struct host_threads *threads, struct host_thread *thread)
@@ -321,19 +279,19 @@ static void take_turn(struct host_threads *threads, struct host_thread *thread)
 		read_migrations(threads, thread);
 	thread->turn_slices = thread->slices;
 	read_status(threads, thread);
-	thread->cgroup = host_cgroups_find(threads->cgroups, thread->pid, thread->tid);
+	thread->cgroup = host_cgroups_find(threads->cgroups, thread->of.pid, thread->of.tid);
 	thread->has_hidden_cgroup =
 		!thread->cgroup &&
-		host_cgroup_is_hidden(threads->cgroups, thread->pid, thread->tid);
+		host_cgroup_is_hidden(threads->cgroups, thread->of.pid, thread->of.tid);
 	thread->left = turns(threads);
 }
 
 static void take_turns(struct host_threads *threads)
 {
-	size_t nr = threads->turns.nr < HOST_THREADS_TURN ? threads->turns.nr : HOST_THREADS_TURN;
+	size_t nr = threads->follow.nr < HOST_THREADS_TURN ? threads->follow.nr : HOST_THREADS_TURN;
 
 	for (; nr; nr--)
-		take_turn(threads, &threads->list[turns_take(&threads->turns)]);
+		take_turn(threads, follow_take_turn(&threads->follow));
 }
 
 /* Goes on towards the count of the latest turn, so that it is reached at the next one. */
@@ -358,8 +316,8 @@ static void read_thread(struct host_threads *threads, struct host_thread *thread
 /* Of an interval in which a thread also ran it is not known how long it was stopped. */
 static void charge_stopped(struct host_threads *threads, uint64_t time_ns)
 {
-	for (size_t i = 0; i < threads->turns.nr; i++) {
-		struct host_thread *thread = &threads->list[i];
+	for (size_t i = 0; i < threads->follow.nr; i++) {
+		struct host_thread *thread = thread_at(threads, i);
 
 		if (thread->is_stopped && !thread->has_run && threads->time_ns)
 			thread->stopped_ns += time_ns - threads->time_ns;
@@ -372,20 +330,20 @@ static uint64_t read_all(struct host_threads *threads)
 {
 	uint64_t time_ns = clock_now_ns();
 
-	for (size_t i = 0; i < threads->turns.nr; i++)
-		read_thread(threads, &threads->list[i], time_ns);
+	for (size_t i = 0; i < threads->follow.nr; i++)
+		read_thread(threads, thread_at(threads, i), time_ns);
 	take_turns(threads);
 	charge_stopped(threads, time_ns);
-	for (size_t i = 0; i < threads->turns.nr; i++) {
-		spread_migrations(&threads->list[i]);
-		host_cgroup_keep(threads->list[i].cgroup);
+	for (size_t i = 0; i < threads->follow.nr; i++) {
+		spread_migrations(thread_at(threads, i));
+		host_cgroup_keep(thread_at(threads, i)->cgroup);
 	}
 	host_cgroups_sweep(threads->cgroups);
 	host_cgroups_begin(threads->cgroups);
-	for (size_t i = 0; i < threads->turns.nr; i++)
-		host_cgroup_weigh(threads->list[i].cgroup, threads->list[i].waited_ns);
-	for (size_t i = 0; i < threads->turns.nr; i++) {
-		struct host_thread *thread = &threads->list[i];
+	for (size_t i = 0; i < threads->follow.nr; i++)
+		host_cgroup_weigh(thread_at(threads, i)->cgroup, thread_at(threads, i)->waited_ns);
+	for (size_t i = 0; i < threads->follow.nr; i++) {
+		struct host_thread *thread = thread_at(threads, i);
 
 		thread->share_ns = host_cgroup_share(thread->cgroup, thread->waited_ns);
 		thread->throttled_ns += thread->share_ns;
@@ -431,14 +389,14 @@ static void add_quota(struct host_threads *threads, struct host_thread *thread,
 	thread->quota_ns += ns;
 	if (thread->quota == FIELD_NONE)
 		return;
-	sample_add(sample, (struct key){ thread->guest, thread->vcpu, thread->quota },
+	sample_add(sample, (struct key){ thread->of.guest, thread->of.vcpu, thread->quota },
 		   thread->quota_ns, ROW_FROM_ZERO);
 }
 
 static void add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
 		    struct sample *sample)
 {
-	sample_add(sample, (struct key){ thread->guest, thread->vcpu, field }, value, 0);
+	sample_add(sample, (struct key){ thread->of.guest, thread->of.vcpu, field }, value, 0);
 }
 
 static void add_rows(const struct host_threads *threads, const struct host_thread *thread,
@@ -446,7 +404,7 @@ static void add_rows(const struct host_threads *threads, const struct host_threa
 {
 	const uint32_t *parts = threads->fields->parts;
 	bool has_times = threads->has_schedstat && thread->has_times;
-	int remote = host_memory_remote(threads->memory, thread->guest, thread->cpu);
+	int remote = host_memory_remote(threads->memory, thread->of.guest, thread->cpu);
 	const struct {
 		bool is_known;
 		uint32_t field;
@@ -472,31 +430,33 @@ static void add_rows(const struct host_threads *threads, const struct host_threa
 /* A vCPU that has several threads, in a process with several VMs, is the first one's. */
 static bool is_repeated(const struct host_threads *threads, size_t i)
 {
-	return i && threads->list[i].guest == threads->list[i - 1].guest &&
-	       threads->list[i].vcpu == threads->list[i - 1].vcpu;
+	return i && thread_at(threads, i)->of.guest == thread_at(threads, i - 1)->of.guest &&
+	       thread_at(threads, i)->of.vcpu == thread_at(threads, i - 1)->of.vcpu;
 }
 
 static void add_swapped(const struct host_threads *threads, size_t i, struct sample *sample)
 {
-	const struct host_thread *thread = &threads->list[i];
-	struct key key = { thread->guest, -1, threads->fields->parts[HOST_SWAPPED] };
+	const struct host_thread *thread = thread_at(threads, i);
+	struct key key = { thread->of.guest, -1, threads->fields->parts[HOST_SWAPPED] };
 
 	if (key.field != FIELD_NONE && thread->swapped >= 0 &&
-	    (!i || thread->guest != threads->list[i - 1].guest))
+	    (!i || thread->of.guest != thread_at(threads, i - 1)->of.guest))
 		sample_add(sample, key, (uint64_t)thread->swapped, 0);
 }
 
 void host_threads_collect(struct host_threads *threads, struct sample *sample,
 			  uint64_t *ret_time_ns)
 {
-	find_threads(threads);
+	if (follow_update(&threads->follow))
+		descriptors_raise(FILES_OF_THREAD * threads->follow.nr + FILES_OF_OTHERS +
+				  DESCRIPTORS_SPARE);
 	*ret_time_ns = read_all(threads);
 	host_memory_take_turn(threads->memory);
-	for (size_t i = 0; i < threads->turns.nr; i++) {
+	for (size_t i = 0; i < threads->follow.nr; i++) {
 		if (is_repeated(threads, i))
 			continue;
-		add_rows(threads, &threads->list[i], sample);
-		add_quota(threads, &threads->list[i], sample);
+		add_rows(threads, thread_at(threads, i), sample);
+		add_quota(threads, thread_at(threads, i), sample);
 		add_swapped(threads, i, sample);
 	}
 }
@@ -505,7 +465,7 @@ size_t host_threads_hidden(const struct host_threads *threads)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < threads->turns.nr; i++)
-		nr += threads->list[i].has_hidden_cgroup;
+	for (size_t i = 0; i < threads->follow.nr; i++)
+		nr += thread_at(threads, i)->has_hidden_cgroup;
 	return nr;
 }

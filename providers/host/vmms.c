@@ -33,8 +33,7 @@ struct vmm_thread {
 };
 
 struct vmm {
-	uint32_t guest;
-	pid_t pid;
+	struct followed of;
 	struct vmm_thread *threads; /* ascending by tid */
 	size_t nr_threads;
 	struct vmm_name *names;
@@ -45,8 +44,7 @@ struct host_vmms {
 	const struct env *env;
 	const struct guests *guests;
 	const struct host_fields *fields;
-	struct vmm *list; /* ascending by guest */
-	struct turns turns; /* in the list */
+	struct follow follow; /* struct vmm */
 	struct host_kernel_threads *kernel_threads;
 	uint32_t nr_names; /* that were added to the dictionary */
 	bool has_schedstat;
@@ -58,21 +56,15 @@ static void close_thread(const struct vmm_thread *thread)
 		close(thread->schedstat);
 }
 
-static void release(void *item)
+static void release(void *arg, void *item)
 {
 	struct vmm *vmm = item;
 
+	(void)arg;
 	for (size_t i = 0; i < vmm->nr_threads; i++)
 		close_thread(&vmm->threads[i]);
 	free(vmm->threads);
 	free(vmm->names);
-}
-
-static int by_guest(const void *a, const void *b)
-{
-	const struct vmm *x = a, *y = b;
-
-	return (x->guest > y->guest) - (x->guest < y->guest);
 }
 
 struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
@@ -83,8 +75,8 @@ struct host_vmms *host_vmms_new(const struct env *env, const struct guests *gues
 	vmms->env = env;
 	vmms->guests = guests;
 	vmms->fields = fields;
-	vmms->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*vmms->list),
-				      .compare = by_guest, .drop = release };
+	vmms->follow = (struct follow){ .guests = guests, .size = sizeof(struct vmm),
+					.drop = release };
 	vmms->kernel_threads = host_kernel_threads_new(env);
 	vmms->has_schedstat = schedstat_is_on(env);
 	return vmms;
@@ -94,28 +86,9 @@ void host_vmms_free(struct host_vmms *vmms)
 {
 	if (!vmms)
 		return;
-	for (size_t i = 0; i < vmms->turns.nr; i++)
-		release(&vmms->list[i]);
-	free(vmms->list);
+	follow_release(&vmms->follow);
 	host_kernel_threads_free(vmms->kernel_threads);
 	free(vmms);
-}
-
-static void find_vmms(struct host_vmms *vmms)
-{
-	size_t nr = guests_count(vmms->guests);
-	struct vmm *list;
-
-	if (!turns_are_old(&vmms->turns, vmms->guests))
-		return;
-	list = xcalloc(nr + 1, sizeof(*list));
-	for (size_t i = 0; i < nr; i++) {
-		const struct guest *guest = guests_at(vmms->guests, i);
-
-		list[i] = (struct vmm){ .guest = guest->id, .pid = guest->pid };
-	}
-	turns_replace(&vmms->turns, vmms->list, list, nr);
-	vmms->list = list;
 }
 
 /* ---- names */
@@ -168,7 +141,7 @@ static bool read_run(const struct host_vmms *vmms, struct vmm_thread *thread, ui
 static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 			 struct vmm_thread *ret_thread)
 {
-	pid_t pid = host_kernel_threads_has(vmms->kernel_threads, tid) ? tid : vmm->pid;
+	pid_t pid = host_kernel_threads_has(vmms->kernel_threads, tid) ? tid : vmm->of.pid;
 	char path[PATH_MAX], comm[32] = "", name[sizeof(comm)];
 
 	*ret_thread = (struct vmm_thread){ .tid = tid, .pid = pid, .schedstat = -1 };
@@ -182,7 +155,7 @@ static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 /* Takes threads that are there over from the old list, and closes the others. */
 static void list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pid_list *tids)
 {
-	const struct guest *guest = guests_by_id(vmms->guests, vmm->guest);
+	const struct guest *guest = guests_by_id(vmms->guests, vmm->of.guest);
 	struct vmm_thread *list = NULL;
 	size_t nr = 0, room = 0, old = 0;
 
@@ -214,7 +187,7 @@ static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 	struct pid_list tids = { 0 };
 
 	/* Else it has ended, or cannot be read now. */
-	if (proc_threads(vmms->env, vmm->pid, &tids) == 0) {
+	if (proc_threads(vmms->env, vmm->of.pid, &tids) == 0) {
 		host_kernel_threads_add(vmms->kernel_threads, &tids);
 		list_threads(vmms, vmm, &tids);
 	}
@@ -223,14 +196,14 @@ static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 
 static void take_turns(struct host_vmms *vmms)
 {
-	const struct turns *turns = &vmms->turns;
-	size_t nr = turns->nr < HOST_VMMS_TURN ? turns->nr : HOST_VMMS_TURN;
+	const struct follow *follow = &vmms->follow;
+	size_t nr = follow->nr < HOST_VMMS_TURN ? follow->nr : HOST_VMMS_TURN;
 
-	if (nr && (!turns->next || turns->next + nr > turns->nr))
+	if (nr && (!follow->next || follow->next + nr > follow->nr))
 		host_kernel_threads_list(vmms->kernel_threads);
 	host_kernel_threads_name(vmms->kernel_threads);
 	for (; nr; nr--)
-		take_turn(vmms, &vmms->list[turns_take(&vmms->turns)]);
+		take_turn(vmms, follow_take_turn(&vmms->follow));
 }
 
 /* ---- a sample */
@@ -253,7 +226,7 @@ static void read_times(const struct host_vmms *vmms, struct vmm *vmm)
 
 static void add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct sample *sample)
 {
-	struct key key = { vmm->guest, -1, vmms->fields->parts[HOST_THREAD] };
+	struct key key = { vmm->of.guest, -1, vmms->fields->parts[HOST_THREAD] };
 	uint64_t sum_ns = 0;
 
 	if (!vmm->nr_names) /* its threads were not listed yet */
@@ -270,10 +243,12 @@ static void add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct
 void host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 {
 	if (vmms->has_schedstat)
-		find_vmms(vmms);
+		follow_update(&vmms->follow);
 	take_turns(vmms);
-	for (size_t i = 0; i < vmms->turns.nr; i++) {
-		read_times(vmms, &vmms->list[i]);
-		add_rows(vmms, &vmms->list[i], sample);
+	for (size_t i = 0; i < vmms->follow.nr; i++) {
+		struct vmm *vmm = (struct vmm *)vmms->follow.list + i;
+
+		read_times(vmms, vmm);
+		add_rows(vmms, vmm, sample);
 	}
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists that follow the inventory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/guests/follow.h"
+#include "lib/xalloc.h"
+
+static void *item_at(const struct follow *follow, void *list, size_t i)
+{
+	return (char *)list + i * follow->size;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct followed *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	if (x->vcpu != y->vcpu)
+		return x->vcpu < y->vcpu ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void *find(const struct follow *follow, const void *item, void *list, size_t nr)
+{
+	return nr ? bsearch(item, list, nr, follow->size, compare) : NULL;
+}
+
+static size_t add_guest(const struct follow *follow, const struct guest *guest, void *list,
+			size_t nr)
+{
+	struct followed *item;
+
+	for (size_t i = 0; i < (follow->of_vcpus ? guest->nr_vcpus : 1); i++) {
+		const struct vcpu *vcpu = follow->of_vcpus ? &guest->vcpus[i] : NULL;
+
+		if (vcpu && !vcpu->tid)
+			continue;
+		item = item_at(follow, list, nr++);
+		*item = (struct followed){ guest->id, vcpu ? vcpu->index : -1,
+					   vcpu ? vcpu->tid : 0, guest->pid };
+	}
+	return nr;
+}
+
+/* Takes over what is there still. */
+static void replace(struct follow *follow, void *list, size_t nr)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < follow->nr; i++) {
+		void *item = item_at(follow, follow->list, i);
+		void *same = find(follow, item, list, nr);
+
+		if (same)
+			memcpy(same, item, follow->size);
+		else if (follow->drop)
+			follow->drop(follow->arg, item);
+	}
+	for (size_t i = 0; i < nr && follow->begin; i++) {
+		void *item = item_at(follow, list, i);
+
+		if (!find(follow, item, follow->list, follow->nr))
+			follow->begin(follow->arg, item);
+	}
+	while (follow->nr && next < nr &&
+	       compare(item_at(follow, list, next),
+		       item_at(follow, follow->list, follow->next)) < 0)
+		next++;
+	free(follow->list);
+	follow->list = list;
+	follow->nr = nr;
+	follow->next = next < nr ? next : 0;
+}
+
+bool follow_update(struct follow *follow)
+{
+	uint64_t generation = guests_generation(follow->guests) + 1;
+	const struct guest *guest;
+	size_t nr = 0;
+	void *list;
+
+	if (follow->generation == generation)
+		return false;
+	follow->generation = generation;
+	list = xcalloc((follow->of_vcpus ? guests_count_vcpus(follow->guests) :
+					   guests_count(follow->guests)) + 1, follow->size);
+	for (size_t i = 0; (guest = guests_at(follow->guests, i)); i++)
+		nr = add_guest(follow, guest, list, nr);
+	qsort(list, nr, follow->size, compare);
+	replace(follow, list, nr);
+	return true;
+}
+
+void *follow_find(const struct follow *follow, uint32_t guest)
+{
+	const struct followed sought = { .guest = guest, .vcpu = -1 };
+
+	return find(follow, &sought, follow->list, follow->nr);
+}
+
+void *follow_take_turn(struct follow *follow)
+{
+	void *item = item_at(follow, follow->list, follow->next);
+
+	follow->next = (follow->next + 1) % follow->nr;
+	return item;
+}
+
+void follow_release(struct follow *follow)
+{
+	for (size_t i = 0; i < follow->nr && follow->drop; i++)
+		follow->drop(follow->arg, item_at(follow, follow->list, i));
+	free(follow->list);
+	follow->list = NULL;
+	follow->nr = 0;
+}
