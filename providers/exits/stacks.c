@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/guests/follow.h"
 #include "host/machine.h"
 #include "lib/array.h"
 #include "lib/clock.h"
@@ -56,6 +57,7 @@ struct exits_stacks {
 	struct exits_paths *paths;
 	struct exits_guest_code *guest_code; /* NULL: it is not counted */
 	struct attached *attached;
+	struct follow watched; /* threads of vCPUs: struct followed */
 	struct away_list away; /* as of the call before */
 	uint64_t lost_ns, lost; /* as of the call before */
 	uint64_t now_ns;
@@ -212,6 +214,25 @@ bool exits_stacks_have_cycles(const struct env *env)
 	return fd >= 0;
 }
 
+/* The thread runs a vCPU of the inventory: the program looks at it even without a record. */
+static void watch_thread(void *arg, void *item)
+{
+	const struct exits_stacks *stacks = arg;
+	const struct followed *thread = item;
+	const struct exits_absence none = { 0 };
+
+	bpf_map_update_elem(bpf_map__fd(stacks->config.bpf->program->maps.absences), &thread->tid,
+			    &none, BPF_NOEXIST);
+}
+
+static void unwatch_thread(void *arg, void *item)
+{
+	const struct exits_stacks *stacks = arg;
+	const struct followed *thread = item;
+
+	bpf_map_delete_elem(bpf_map__fd(stacks->config.bpf->program->maps.absences), &thread->tid);
+}
+
 void exits_stacks_free(struct exits_stacks *stacks)
 {
 	if (!stacks)
@@ -219,6 +240,7 @@ void exits_stacks_free(struct exits_stacks *stacks)
 	detach_later(stacks->attached);
 	exits_paths_free(stacks->paths);
 	exits_guest_code_free(stacks->guest_code);
+	follow_release(&stacks->watched);
 	free(stacks->away.list);
 	free(stacks->keys);
 	free(stacks->sums);
@@ -232,6 +254,10 @@ int exits_stacks_new(const struct exits_stacks_config *config, struct exits_stac
 	int err;
 
 	stacks->config = *config;
+	stacks->watched = (struct follow){ .guests = config->guests,
+					   .size = sizeof(struct followed), .of_vcpus = true,
+					   .begin = watch_thread, .drop = unwatch_thread,
+					   .arg = stacks };
 	stacks->attached = xcalloc(1, sizeof(*stacks->attached));
 	stacks->keys = xcalloc(2 * EXITS_STACK_SUMS, sizeof(*stacks->keys));
 	stacks->sums = xcalloc(2 * EXITS_STACK_SUMS, sizeof(*stacks->sums));
@@ -323,24 +349,6 @@ static void add_sums(struct exits_stacks *stacks)
 }
 
 /* ---- threads that are away */
-
-/* The thread runs a vCPU of the inventory: the program looks at it even without a record. */
-static void watch_threads(const struct exits_stacks *stacks)
-{
-	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
-	const struct exits_absence none = { 0 };
-
-	for (size_t i = 0; guests_at(stacks->config.guests, i); i++) {
-		const struct guest *guest = guests_at(stacks->config.guests, i);
-
-		for (size_t v = 0; v < guest->nr_vcpus; v++) {
-			uint32_t tid = (uint32_t)guest->vcpus[v].tid;
-
-			if (tid)
-				bpf_map_update_elem(fd, &tid, &none, BPF_NOEXIST);
-		}
-	}
-}
 
 static bool has_ended(const struct exits_absence *absence)
 {
@@ -439,7 +447,7 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 	stacks->now_ns = clock_now_ns();
 	follow_cpus(stacks, error);
 	exits_paths_begin(stacks->paths);
-	watch_threads(stacks);
+	follow_update(&stacks->watched);
 	err = read_sums(stacks);
 	if (err)
 		return err;
