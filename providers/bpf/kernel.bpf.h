@@ -154,8 +154,13 @@ struct kvm_arch {
 	struct vgic_dist vgic;
 } OF_KERNEL;
 
+struct mmu_notifier {
+	struct hlist_node hlist;
+} OF_KERNEL;
+
 struct kvm {
 	struct mm_struct *mm;
+	struct mmu_notifier mmu_notifier; /* not on s390 */
 	struct kvm_memslots *memslots[1];
 	struct list_head ioeventfds;
 	struct kvm_vm_stat stat;

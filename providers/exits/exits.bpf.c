@@ -329,19 +329,18 @@ ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
 
 /*
- * Whether the thread that runs can raise interrupts of its guest: it works in memory of which KVM
- * follows the changes, as a VMM and the kernel's vhost threads do, or it is KVM's timer. A device's
- * message may come in any thread, which would get a record for it.
+ * Whether the thread that runs can raise interrupts of its guest: it is a VMM's, the kernel's vhost
+ * threads among them, or it is KVM's timer. A device's message may come in any thread, which would
+ * get a record for it.
  */
 static __always_inline _Bool may_raise(void)
 {
-	__u64 mm = READ(bpf_get_current_task(), struct task_struct, mm);
+	const struct task_struct *task = bpf_get_current_task_btf();
 	static const char pit[] = "kvm-pit/";
 	char comm[16];
 
-	if (mm)
-		return !bpf_core_field_exists(struct mm_struct, notifier_subscriptions) ||
-		       READ(mm, struct mm_struct, notifier_subscriptions);
+	if (task->mm)
+		return may_be_of_vmm(task);
 	bpf_get_current_comm(comm, sizeof(comm));
 	for (__u32 i = 0; i < sizeof(pit) - 1; i++) {
 		if (comm[i] != pit[i])

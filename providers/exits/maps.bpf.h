@@ -106,6 +106,20 @@ struct {
 	__uint(max_entries, EXITS_LONG_BYTES);
 } long_exits SEC(".maps");
 
+/*
+ * Whether the task works in memory of which KVM follows the changes, as all threads of a VMM do:
+ * no other thread runs a vCPU. True where it cannot be told.
+ */
+static __always_inline _Bool may_be_of_vmm(const struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+
+	if (!mm)
+		return 0;
+	return !bpf_core_field_exists(struct mm_struct, notifier_subscriptions) ||
+	       !bpf_core_field_exists(struct kvm, mmu_notifier) || mm->notifier_subscriptions;
+}
+
 static __always_inline __u32 look_up_number(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stacks - which code the threads of vCPUs are in: samples on each CPU, and how long a thread was
- * off its CPU, by exit and stack. No exit pays for it: the programs are on a clock and on switches.
+ * off its CPU, by exit and stack. No exit pays for it: the programs are on a clock and on switches,
+ * where threads that are no VMM's pay for a few comparisons.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
 #define KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
@@ -316,13 +317,14 @@ static __always_inline void begin_absence(void *ctx)
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
-	const struct task_struct *next = POINTER(ctx, 2);
+	const struct task_struct *prev = POINTER(ctx, 1), *next = POINTER(ctx, 2);
 	struct exits_absence *absence;
 	__u64 since;
 	__u32 tid;
 
-	begin_absence(ctx);
-	if (!next)
+	if (prev && may_be_of_vmm(prev))
+		begin_absence(ctx);
+	if (!next || !may_be_of_vmm(next))
 		return 0;
 	tid = (__u32)next->pid;
 	absence = bpf_map_lookup_elem(&absences, &tid);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * switch - what the programs of `kvmtop who` add to a switch of a CPU for which a vCPU waits.
+ * switch - what the programs of `kvmtop who` add to a switch of a CPU for which a vCPU waits, and
+ * the one of `kvmtop where` to any switch.
  *
  * Two threads of the highest priority give the last CPU to each other, so that nothing else runs
  * there; a third, which stands for the vCPU's, waits for it all the while. Prints the ns of a
- * switch without programs, with an empty one, with these, and the same when the two are vCPUs as
+ * switch without programs, with an empty one, with these, and with who's when the two are vCPUs as
  * well; the fastest of many short runs in turn. Beside it what a run of the program takes as the
  * kernel's statistics of programs have it, of which the empty program's is the statistics' own.
  * Where the kernel allows no programs, it says so and ends with 0.
@@ -22,17 +23,21 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
+#include "providers/exits/shared.h"
 #include "providers/who/program.h"
 #include "tests/bench/measure.h"
+/* Needs the types above. */
+#include "providers/exits/exits.skel.h"
 
 #define RUNS	   8
 #define YIELDS	   10000 /* of each thread in a run */
 #define ROUNDS_MAX 1000
 
-enum way { BARE, EMPTY, WHO, WHO_OF_VCPUS, NR_WAYS };
+enum way { BARE, EMPTY, WHERE, WHO, WHO_OF_VCPUS, NR_WAYS };
 
 static const char *const way_names[] = { [BARE] = "without",
 					 [EMPTY] = "with an empty program",
+					 [WHERE] = "with kvmtop where",
 					 [WHO] = "with kvmtop who",
 					 [WHO_OF_VCPUS] = "with kvmtop who, of two vCPUs" };
 
@@ -102,6 +107,24 @@ static int open_empty(struct error *error)
 			   event;
 }
 
+/* Only the program on switches. */
+static int open_where(struct exits_program **ret_program, struct error *error)
+{
+	struct exits_program *program = exits_program__open();
+	struct bpf_program *each;
+	int err;
+
+	if (!program)
+		return error_set(error, -errno, "no programs: %s", strerror(errno));
+	*ret_program = program;
+	bpf_object__for_each_program(each, program->obj)
+		bpf_program__set_autoload(each, each == program->progs.on_switch);
+	err = exits_program__load(program);
+	if (!err)
+		err = exits_program__attach(program);
+	return err ? error_set(error, err, "no programs: %s", strerror(-err)) : 0;
+}
+
 /* ns of a run of the program by the kernel's statistics, which are a part of it. */
 static double run_counted(const char *program)
 {
@@ -129,11 +152,14 @@ static double run_counted(const char *program)
 /* ret_ns: of a switch, RUNS times, and of a run of the program, as the kernel counts it. */
 static int run_with(enum way way, double *ret_ns, struct error *error)
 {
+	struct exits_program *where = NULL;
 	struct who_bpf *who = NULL;
 	int event = -1, err = 0;
 
 	if (way == EMPTY)
 		err = event = open_empty(error);
+	if (way == WHERE)
+		err = open_where(&where, error);
 	if (way >= WHO)
 		err = who_bpf_open(&who, error);
 	if (err < 0)
@@ -151,6 +177,7 @@ static int run_with(enum way way, double *ret_ns, struct error *error)
 		err = error_set(error, -EINVAL, "the programs have seen no wait");
 	who_of_both = NULL;
 	who_bpf_close(who);
+	exits_program__destroy(where);
 	if (event >= 0)
 		close(event);
 	return err < 0 ? err : 0;

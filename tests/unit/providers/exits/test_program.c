@@ -26,7 +26,6 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_delete_elem(void *map, const void *key);
 static struct task_struct *bpf_get_current_task_btf(void);
-static uint64_t bpf_get_current_task(void);
 static uint64_t bpf_get_current_pid_tgid(void);
 static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
@@ -105,6 +104,7 @@ static struct {
 	struct task_struct task; /* of all threads */
 	struct cfs_rq cfs_rq;
 	struct rq rq;
+	struct mm_struct mm;	 /* of a VMM's threads */
 	struct kvm_vcpu vcpu;	 /* that the task runs */
 	struct kvm vm;
 	const char *comm;	 /* its name; NULL: by its tid */
@@ -135,6 +135,7 @@ static struct {
 	uint64_t pc_counts[PCS];
 	uint32_t nr_pcs;
 	uint32_t nr_reserved, nr_reported;
+	uint32_t nr_lookups;
 } m;
 
 static struct exits_cell *find_argument(const struct exits_argument_key *key)
@@ -187,6 +188,7 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	uint32_t i = *(const uint32_t *)key;
 
+	m.nr_lookups++;
 	if (map == &expiries)
 		return &m.expiry;
 	if (map == &taken_frames)
@@ -281,11 +283,6 @@ static bool has_value(const char *name)
 static struct task_struct *bpf_get_current_task_btf(void)
 {
 	return &m.task;
-}
-
-static uint64_t bpf_get_current_task(void)
-{
-	return (uintptr_t)&m.task;
 }
 
 static uint64_t bpf_get_current_pid_tgid(void)
@@ -2360,10 +2357,12 @@ static void samples_at(uint64_t now_ns, uint64_t kernel_frame, uint64_t user_fra
 
 static void switches_at(uint64_t now_ns, uint32_t from, uint32_t to)
 {
-	struct task_struct next = { .pid = (int)to };
+	struct task_struct next = { .pid = (int)to, .mm = &m.mm };
 
 	m.now_ns = now_ns;
 	m.tid = from;
+	m.task.mm = &m.mm;
+	m.mm.notifier_subscriptions = &m.vm;
 	assert_int_equal(on_switch((__u64[]){ 0, (uintptr_t)&m.task, (uintptr_t)&next }), 0);
 }
 
@@ -2623,6 +2622,30 @@ static void test_absence(void **state)
 	expect_stack(1, EXITS_STACK_OFF, EXITS_NO_CELL, 5, 1);
 }
 
+/* A switch of threads that are no VMM's: of a process, and of the kernel. Else a VMM may be any. */
+static void test_switches_of_others(void **state)
+{
+	struct mm_struct mm = { .notifier_subscriptions = NULL };
+	struct task_struct next = { .pid = 3, .mm = &mm };
+	__u64 args[] = { 0, (uintptr_t)&m.task, (uintptr_t)&next };
+
+	(void)state;
+	m.has_absence[1] = m.has_absence[3] = true;
+	m.absences[3].since = 5;
+	m.task.mm = &mm;
+	m.now_ns = 20;
+	assert_int_equal(on_switch(args), 0);
+	m.task.mm = next.mm = NULL;
+	assert_int_equal(on_switch(args), 0);
+	assert_int_equal(m.nr_lookups, 0);
+	m.task.mm = next.mm = &mm;
+	m.lacks = "kvm, mmu_notifier";
+	assert_int_equal(on_switch(args), 0);
+	assert_int_equal(m.absences[1].since, 20);
+	assert_int_equal(m.absences[3].since, 0);
+	assert_int_equal(m.stack_sums[0].ns, 15);
+}
+
 /* In KVM's halt the stack is always the same; user space may do anything in it. */
 static void test_absence_in_halt(void **state)
 {
@@ -2747,6 +2770,7 @@ UNIT(test_program)
 		TEST(test_stacks_of_userspace),
 		TEST(test_no_room_for_stacks),
 		TEST(test_absence),
+		TEST(test_switches_of_others),
 		TEST(test_absence_in_halt),
 		TEST(test_no_room_for_absences),
 		TEST(test_frame_pointers),
