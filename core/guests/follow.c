@@ -22,11 +22,6 @@ static int compare(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static void *find(const struct follow *follow, const void *item, void *list, size_t nr)
-{
-	return nr ? bsearch(item, list, nr, follow->size, compare) : NULL;
-}
-
 static size_t add_guest(const struct follow *follow, const struct guest *guest, void *list,
 			size_t nr)
 {
@@ -44,30 +39,27 @@ static size_t add_guest(const struct follow *follow, const struct guest *guest, 
 	return nr;
 }
 
-/* Takes over what is there still. */
+/* Takes over what is there still. Both lists are in order. */
 static void replace(struct follow *follow, void *list, size_t nr)
 {
-	size_t next = 0;
+	const void *turn = item_at(follow, follow->list, follow->next);
+	size_t old = 0, new = 0, next = 0;
 
-	for (size_t i = 0; i < follow->nr; i++) {
-		void *item = item_at(follow, follow->list, i);
-		void *same = find(follow, item, list, nr);
+	while (old < follow->nr || new < nr) {
+		void *from = item_at(follow, follow->list, old), *to = item_at(follow, list, new);
+		int order = old == follow->nr ? 1 : new == nr ? -1 : compare(from, to);
 
-		if (same)
-			memcpy(same, item, follow->size);
-		else if (follow->drop)
-			follow->drop(follow->arg, item);
+		if (order == 0)
+			memcpy(to, from, follow->size);
+		else if (order < 0 && follow->drop)
+			follow->drop(follow->arg, from);
+		else if (order > 0 && follow->begin)
+			follow->begin(follow->arg, to);
+		if (order >= 0 && follow->nr && compare(to, turn) < 0)
+			next++;
+		old += order <= 0;
+		new += order >= 0;
 	}
-	for (size_t i = 0; i < nr && follow->begin; i++) {
-		void *item = item_at(follow, list, i);
-
-		if (!find(follow, item, follow->list, follow->nr))
-			follow->begin(follow->arg, item);
-	}
-	while (follow->nr && next < nr &&
-	       compare(item_at(follow, list, next),
-		       item_at(follow, follow->list, follow->next)) < 0)
-		next++;
 	free(follow->list);
 	follow->list = list;
 	follow->nr = nr;
@@ -97,7 +89,8 @@ void *follow_find(const struct follow *follow, uint32_t guest)
 {
 	const struct followed sought = { .guest = guest, .vcpu = -1 };
 
-	return find(follow, &sought, follow->list, follow->nr);
+	return follow->nr ? bsearch(&sought, follow->list, follow->nr, follow->size, compare) :
+			    NULL;
 }
 
 void *follow_take_turn(struct follow *follow)

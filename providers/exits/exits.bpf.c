@@ -32,6 +32,7 @@ static __always_inline __u64 note_begin(const __u64 *ctx, const struct kvm_vcpu 
 {
 	if (reports_long) {
 		thread->user_ns = 0;
+		thread->polled_ns = 0;
 		thread->waited_before_ns = thread->at.sums.waited;
 		thread->pc = pc_at_begin(ctx, place);
 	}
@@ -95,7 +96,7 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->end_ns = now;
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_ns;
-	exit->polled_ns = thread->at.cell & EXITS_HALT ? thread->halt_polled_ns : 0;
+	exit->polled_ns = thread->polled_ns;
 	exit->waited_ns = sees_away ? thread->at.sums.waited - thread->waited_before_ns :
 				      EXITS_UNKNOWN;
 	exit->pc = pc;

@@ -24,29 +24,21 @@ static __always_inline __u64 sum_of(const struct kvm_vcpu *vcpu, __u64 *ret_vcpu
 	       READ(at, struct kvm_vcpu, stat.generic.halt_poll_fail_ns);
 }
 
-/* After a halt: adds what the sum has grown by since the halt before, of the same vCPU. */
-static __always_inline void add_polled(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
+/* Adds what the sum has grown by since the halt before, of the same vCPU. */
+static __always_inline void end_halt(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
-	__u64 of, sum = sum_of(vcpu, &of);
+	__u64 of, sum = sum_of(vcpu, &of), polled_ns = sum - thread->poll_sum_ns;
 	struct exits_reason *reason;
 
 	if (thread->polling_vcpu == of && sum > thread->poll_sum_ns) {
-		thread->polled_ns += sum - thread->poll_sum_ns;
 		reason = reason_of(thread, thread->at.cell, 0);
 		if (reason)
-			reason->parts.polled_ns += sum - thread->poll_sum_ns;
+			reason->parts.polled_ns += polled_ns;
+		if (reports_long)
+			thread->polled_ns = polled_ns;
 	}
 	thread->polling_vcpu = of;
 	thread->poll_sum_ns = sum;
-}
-
-static __always_inline void end_halt(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
-{
-	add_polled(thread, vcpu);
-	if (!reports_long)
-		return;
-	thread->halt_polled_ns = thread->polled_ns - thread->polled_before_ns;
-	thread->polled_before_ns = thread->polled_ns;
 }
 
 #endif

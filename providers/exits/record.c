@@ -85,11 +85,6 @@ static uint64_t load(const volatile __u64 *from)
 	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-static void set_open(struct exits_open *open, uint64_t since_ns, uint32_t cell)
-{
-	*open = (struct exits_open){ .cell = cell % EXITS_CELLS, .since_ns = since_ns };
-}
-
 /*
  * Reads the record once. Whether the program has begun or ended nothing meanwhile. What began, and
  * may end or change, is read first.
@@ -137,29 +132,26 @@ static void hold_back(struct exits_record *record)
  * cell: if they are as before, no time is both open and in a cell. If they change in each try, the
  * thread is busy with short exits, and an open one matters little.
  */
-static void copy(struct exits_record *to, const struct exits_records *records,
-		 const volatile struct exits_thread *from)
-{
-	bool is_steady = false;
-
-	for (int i = 0; i < READ_TRIES && !is_steady; i++)
-		is_steady = copy_once(to, records, from);
-	to->has_nested = to->at.nested_since != 0;
-	if (!is_steady)
-		to->at.begun = to->at.away_since = 0;
-	if (!to->at.begun) { /* user space has time only within an exit */
-		to->at.user_since = 0;
-		to->has_argument = false;
-	}
-	set_open(&to->open[EXITS_VMEXIT], to->at.begun, to->at.cell);
-	set_open(&to->open[EXITS_USERSPACE], to->at.user_since, to->at.user_cell);
-	hold_back(to);
-}
-
 void exits_record_read(struct exits_record *record, const struct exits_records *records,
 		       const volatile struct exits_thread *thread)
 {
-	copy(record, records, thread);
+	struct exit_machine *at = &record->at;
+	bool is_steady = false;
+
+	for (int i = 0; i < READ_TRIES && !is_steady; i++)
+		is_steady = copy_once(record, records, thread);
+	record->has_nested = at->nested_since != 0;
+	if (!is_steady)
+		at->begun = at->away_since = 0;
+	if (!at->begun) { /* user space has time only within an exit */
+		at->user_since = 0;
+		record->has_argument = false;
+	}
+	record->open[EXITS_VMEXIT] =
+		(struct exits_open){ .cell = at->cell % EXITS_CELLS, .since_ns = at->begun };
+	record->open[EXITS_USERSPACE] = (struct exits_open){ .cell = at->user_cell % EXITS_CELLS,
+							     .since_ns = at->user_since };
+	hold_back(record);
 	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
 

@@ -129,13 +129,11 @@ struct exits_thread {
 	/* The scheduler's sums when user space got the exit, see note_userspace(). */
 	__u64 user_delay, user_ran, user_off, user_switches;
 	/*
-	 * While long exits are reported. pc: of the open exit, where its begin or an exit to user
-	 * space has it (also while program counters are counted); user_ns: of the open exit, before
-	 * at.user_since; waited_before_ns: at.sums.waited when it began;
-	 * halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at its end.
+	 * Of the open exit, while long exits are reported. pc: where its begin or an exit to user
+	 * space has it (also while program counters are counted); user_ns: before at.user_since;
+	 * waited_before_ns: at.sums.waited when it began.
 	 */
-	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
-	__u64 polled_ns; /* how long KVM polled in its halts */
+	__u64 pc, user_ns, polled_ns, waited_before_ns;
 	/* The vCPU of the latest halt, and KVM's own sum of what it polled in its halts. */
 	__u64 polling_vcpu, poll_sum_ns;
 	__u64 ended_pc; /* of the latest exit that is over, while program counters are counted */

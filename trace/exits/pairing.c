@@ -252,12 +252,16 @@ static uint64_t leave_userspace(const struct pairing *pairing, struct thread_sta
 	return exits_end_user(&state->at, time);
 }
 
-static void end_userspace(const struct pairing *pairing, struct thread_state *state, uint64_t time)
+static void end_userspace(const struct pairing *pairing, struct recorded_thread *thread,
+			  uint64_t time)
 {
-	uint64_t since = leave_userspace(pairing, state, time);
+	uint64_t since;
 
+	if (pairing->listener)
+		spans_end(pairing, thread, SPAN_USERSPACE, time, false);
+	since = leave_userspace(pairing, thread->state, time);
 	if (since)
-		end_span(pairing, state, EXITS_USERSPACE, since, time);
+		end_span(pairing, thread->state, EXITS_USERSPACE, since, time);
 }
 
 static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
@@ -270,7 +274,7 @@ static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		spans_on_entry(pairing, thread, event->time);
-	end_userspace(pairing, state, event->time);
+	end_userspace(pairing, thread, event->time);
 	if (pairing->longer)
 		keep_long(pairing, thread, event->time);
 	for (unsigned int open = state->has_argument; open; open &= open - 1)
@@ -294,11 +298,8 @@ static RARE void on_userspace(struct pairing *pairing, struct recorded_thread *t
 	struct thread_state *state = thread->state;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
-	if (state->mode == VCPU_OUTSIDE) {
-		if (pairing->listener)
-			spans_end(pairing, thread, SPAN_USERSPACE, event->time, false);
-		end_userspace(pairing, state, event->time);
-	}
+	if (state->mode == VCPU_OUTSIDE)
+		end_userspace(pairing, thread, event->time);
 	begin_reason(state, EXITS_USERSPACE, count, event->time);
 	exits_begin_user(&state->at, count->cell, event->time);
 	if (pairing->listener)
@@ -311,30 +312,27 @@ void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thr
 {
 	struct thread_state *state = table_make_state(thread);
 
-	if (sleeps && may_halt_again(state)) {
-		if (pairing->listener)
-			spans_end(pairing, thread, SPAN_USERSPACE, time, false);
-		end_userspace(pairing, state, time);
-	}
+	if (sleeps && may_halt_again(state))
+		end_userspace(pairing, thread, time);
 	exits_lose_cpu(&state->at, sleeps ? pairing_why_asleep(pairing, state) : EXITS_WAITS, time);
 }
 
 void pairing_look(const struct pairing *pairing, const struct recorded_thread *thread,
-		  uint64_t end, struct thread_state *ret_state, uint64_t took[EXITS_KINDS])
+		  uint64_t end, struct last_state *ret_last)
 {
-	const struct exit_machine *at = &ret_state->at;
+	struct thread_state *state = &ret_last->state;
+	const struct exit_machine *at = &state->at;
 
-	*ret_state = *table_state(thread);
-	if (at->away_since)
-		pairing_was_away(pairing, ret_state, (enum exits_away)at->away,
-				 exits_absence(at, end));
+	*state = *table_state(thread);
+	pairing_end_away(pairing, state, end);
 	for (int kind = 0; kind < EXITS_KINDS; kind++) {
 		uint64_t since = kind == EXITS_USERSPACE ? at->user_since :
-							   at->begun + ret_state->after[kind];
+							   at->begun + state->after[kind];
 
-		took[kind] = state_open(ret_state, (enum exit_kind)kind) ? elapsed(since, end) : 0;
+		ret_last->took[kind] =
+			state_open(state, (enum exit_kind)kind) ? elapsed(since, end) : 0;
 	}
-	leave_userspace(pairing, ret_state, end);
+	leave_userspace(pairing, state, end);
 }
 
 /* ---- arguments of exits */

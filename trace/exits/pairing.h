@@ -220,17 +220,20 @@ static inline void pairing_see(struct pairing *pairing, uint64_t time)
 /* Takes an event of the stream. */
 void pairing_add(struct pairing *pairing, const struct trace_event *event);
 
-/*
- * What the thread is in at the end of its time, as if it ended then: the state's sums and parts
- * have it. took: how long, of each kind, in the clock's unit; 0: nothing of this kind is open.
- */
+/* What a thread was in at the end of its time, as if that ended then. */
+struct last_state {
+	struct thread_state state; /* its sums and parts have it */
+	uint64_t took[EXITS_KINDS]; /* in the clock's unit; 0: nothing of the kind is open */
+};
+
 void pairing_look(const struct pairing *pairing, const struct recorded_thread *thread,
-		  uint64_t end, struct thread_state *ret_state, uint64_t took[EXITS_KINDS]);
+		  uint64_t end, struct last_state *ret_last);
 
 /* Why the thread sleeps, if it sleeps now. */
 enum exits_away pairing_why_asleep(const struct pairing *pairing, const struct thread_state *state);
 
-/* An absence up to now, or a part of it. off: in the clock's unit. */
+/* An absence is over, if there is one, or the part of it up to now. off: in the clock's unit. */
+void pairing_end_away(const struct pairing *pairing, struct thread_state *state, uint64_t time);
 void pairing_was_away(const struct pairing *pairing, struct thread_state *state,
 		      enum exits_away why, struct exits_off off);
 

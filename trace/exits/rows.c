@@ -208,19 +208,6 @@ static uint64_t end_of(const struct recording *recording, const struct recorded_
 									   pairing->last_time;
 }
 
-/* A thread at its end. */
-struct last_state {
-	struct thread_state state;
-	uint64_t open[EXITS_KINDS]; /* how long what is open has lasted, in the clock's unit */
-};
-
-static void look(const struct recording *recording, const struct recorded_thread *thread,
-		 struct last_state *ret_last)
-{
-	pairing_look(&recording->pairing, thread, end_of(recording, thread), &ret_last->state,
-		     ret_last->open);
-}
-
 /* Whether what is open of the count's kind is one of it. */
 static bool is_open(const struct recorded_thread *thread, const struct exit_count *count)
 {
@@ -310,7 +297,7 @@ static void add_reason(struct maker *maker, struct key key, const struct recorde
 {
 	enum exit_kind kind = (enum exit_kind)count->key.kind;
 	bool has_open = is_open(thread, count);
-	uint64_t open_ns = has_open ? to_ns(maker->recording, last->open[kind]) : 0;
+	uint64_t open_ns = has_open ? to_ns(maker->recording, last->took[kind]) : 0;
 	struct exits_parts parts, all;
 	struct kept_count now;
 	uint64_t ended_ns, ns;
@@ -371,7 +358,7 @@ static void add_vcpu(struct maker *maker, struct key key, const struct recorded_
 	const struct thread_state *state = &last.state;
 	struct exits_time time = { 0 };
 
-	look(recording, thread, &last);
+	pairing_look(pairing, thread, end_of(recording, thread), &last);
 	time.nested_ns = to_ns(recording, state->at.sums.nested);
 	time.waited_ns = to_ns(recording, state->at.sums.waited);
 	time.idle_out_ns = to_ns(recording, state->at.sums.idle_out);
@@ -424,7 +411,7 @@ static void add_arguments(const struct maker *maker, const struct recorded_threa
 	struct key key = of;
 	struct last_state last;
 
-	look(maker->recording, thread, &last);
+	pairing_look(pairing_of(maker), thread, end_of(maker->recording, thread), &last);
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		struct exit_count *count = thread->counts.list[i];
 		enum exit_kind kind = (enum exit_kind)count->key.kind;
@@ -435,7 +422,7 @@ static void add_arguments(const struct maker *maker, const struct recorded_threa
 		key.field = argument_field(maker, count);
 		key.vcpu = kind == EXITS_INTERRUPT ? -1 : of.vcpu;
 		add_count(maker, key, kind, &now,
-			  is_open(thread, count) ? to_ns(maker->recording, last.open[kind]) : 0);
+			  is_open(thread, count) ? to_ns(maker->recording, last.took[kind]) : 0);
 	}
 }
 

@@ -75,7 +75,6 @@ void spans_on_entry(const struct pairing *pairing, struct recorded_thread *threa
 	if (thread->state->mode == VCPU_IN_GUEST) /* the exit is missing */
 		spans_end(pairing, thread, SPAN_GUEST, time, true);
 	spans_end(pairing, thread, SPAN_EXIT, time, false);
-	spans_end(pairing, thread, SPAN_USERSPACE, time, false);
 }
 
 void pairing_end(struct pairing *pairing)
@@ -222,8 +221,7 @@ void pairing_was_away(const struct pairing *pairing, struct thread_state *state,
 	}
 }
 
-/* The absence up to now, or a part of it. */
-static void end_away(const struct pairing *pairing, struct thread_state *state, uint64_t time)
+void pairing_end_away(const struct pairing *pairing, struct thread_state *state, uint64_t time)
 {
 	if (state->at.away_since)
 		pairing_was_away(pairing, state, (enum exits_away)state->at.away,
@@ -235,7 +233,7 @@ static void wake(const struct pairing *pairing, struct recorded_thread *thread, 
 {
 	if (!state_sleeps(table_state(thread)))
 		return;
-	end_away(pairing, thread->state, time);
+	pairing_end_away(pairing, thread->state, time);
 	exits_lose_cpu(&thread->state->at, EXITS_WAITS, time);
 }
 
@@ -254,7 +252,7 @@ static void get_cpu(const struct pairing *pairing, struct recorded_thread *threa
 	thread->last = time;
 	if (pairing->listener && state_waits(state))
 		spans_end(pairing, thread, SPAN_WAIT, time, false);
-	end_away(pairing, state, time);
+	pairing_end_away(pairing, state, time);
 	state->at.away_since = 0;
 }
 

@@ -1764,7 +1764,6 @@ static void test_full_ring(void **state)
 static void test_polls(void **state)
 {
 	struct kvm_vcpu_stat_generic *sums = &m.vcpu.stat.generic;
-	const struct exits_thread *thread = &m.records[0];
 	struct kvm_vcpu other = { .stat = { .generic = { 100000, 0 } } };
 
 	for (int i = 0; i < 2; i++) {
@@ -1774,27 +1773,27 @@ static void test_polls(void **state)
 		halts[1] = HLT;
 		exits_at(1000, HLT);
 		enters_at(2000);
-		assert_int_equal(thread->polled_ns, 0); /* what was before is not known */
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 0); /* what was before is not known */
 		sums->halt_poll_success_ns += 300;
 		sums->halt_poll_fail_ns += 20;
 		exits_at(3000, IO);
 		enters_at(4000);
-		assert_int_equal(thread->polled_ns, 0);
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 0);
 		exits_at(5000, HLT);
 		enters_at(6000);
-		assert_int_equal(thread->polled_ns, 320);
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 320);
 		/* The thread runs another vCPU, and then one that began later at the same place. */
 		m.task.preempt_notifiers.first = &other.preempt_notifier.link;
 		exits_at(7000, HLT);
 		enters_at(8000);
-		assert_int_equal(thread->polled_ns, 320);
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 320);
 		other.stat.generic.halt_poll_success_ns = 50;
 		exits_at(9000, HLT);
 		enters_at(10000);
 		other.stat.generic.halt_poll_fail_ns = 7;
 		exits_at(11000, HLT);
 		enters_at(12000);
-		assert_int_equal(thread->polled_ns, 327);
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 327);
 		other.stat.generic.halt_poll_success_ns = 100000;
 		other.stat.generic.halt_poll_fail_ns = 0;
 		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 5);
@@ -1817,7 +1816,7 @@ static void test_polls_by_vcpu(void **state)
 		sums->halt_poll_fail_ns += 20;
 		runs_at(now_ns + 500, &vmx.vcpu);
 	}
-	assert_int_equal(m.records[0].polled_ns, 640);
+	assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 640);
 }
 
 static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
