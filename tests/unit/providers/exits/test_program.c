@@ -1773,7 +1773,8 @@ static void test_polls(void **state)
 		halts[1] = HLT;
 		exits_at(1000, HLT);
 		enters_at(2000);
-		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 0); /* what was before is not known */
+		/* What was before is not known. */
+		assert_int_equal(parts_of_cell(HLT, EXITS_VMEXIT)->polled_ns, 0);
 		sums->halt_poll_success_ns += 300;
 		sums->halt_poll_fail_ns += 20;
 		exits_at(3000, IO);
