@@ -180,13 +180,18 @@ static __always_inline int get_cpu(void)
 	if (!thread || !thread->at.away_since)
 		return 0;
 	off = exits_absence(&thread->at, bpf_ktime_get_ns());
-	/* The scheduler's own sum counts a wait twice in part if the thread was woken meanwhile. */
-	if (thread->at.away != EXITS_WAITS) {
-		ns = off.slept_ns;
+	/*
+	 * By the clock alone, interrupts that are served before KVM hears of the CPU are waiting;
+	 * by the scheduler's sum alone, a wait counts twice in part if the thread was woken
+	 * meanwhile.
+	 */
+	if (knows_waits()) {
+		ns = off.waited_ns + off.slept_ns;
 		off.waited_ns = waited_so_far(bpf_get_current_task_btf()) - thread->delay_before;
 		if (off.waited_ns > ns)
 			off.waited_ns = ns;
-		off.slept_ns = ns - off.waited_ns;
+		if (thread->at.away != EXITS_WAITS)
+			off.slept_ns = ns - off.waited_ns;
 	}
 	exits_was_away(&thread->at, thread->at.away, &off);
 	if (exits_open_since(&thread->at))
