@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * exit_machine - what a vCPU's thread is in, and what its time counts as: one machine for the
- * programs in the kernel, for the reader of their records, and for recordings.
+ * exit_machine - what a vCPU's thread is in, and what its time counts as: for the programs in the
+ * kernel (it needs no libc), for the reader of their records, and for recordings.
  *
  *	the guest is left		exits_begin()
  *	it was L2, a guest of it	exits_nest()
@@ -12,17 +12,14 @@
  *	the guest is entered		exits_end()
  *	events are missing		exits_forget()
  *
- * A transition says what has passed, and the caller adds it to its counts: the machine has none. An
- * absence is a part of the exit that is open, and of the exit to user space if that has not ended:
- * see exits_parts_add().
+ * A transition says what has passed, and the caller adds it to its counts: an absence to those of
+ * the exit that is open, and of the exit to user space if that has not ended (exits_parts_add()).
  *
  * An exit is timed without what does not count as its time: its begin moves forward by that, so
  * that its end, which is frequent, costs nothing more. Times are a clock's; 0: never.
  *
- * A reader of a record works on a copy, in which all ends now. It may see a record that is half
- * written: a time is written, or cleared, before what has passed is added to anything.
- *
- * BPF programs include this header: it needs no libc.
+ * A reader takes a copy, in which all ends now. What it copies may be half written: a time is
+ * written, or cleared, before what has passed is added to anything.
  */
 #ifndef KVMTOP_ARCH_EXIT_MACHINE_H
 #define KVMTOP_ARCH_EXIT_MACHINE_H

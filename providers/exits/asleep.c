@@ -16,11 +16,6 @@
 
 #define TEXT_SIZE 256
 
-/* By the scheduler: how long a thread has waited for CPUs, and how often it got one. */
-struct sums {
-	uint64_t waited_ns, slices;
-};
-
 static bool read_text(const struct env *env, const struct exits_sleeper *thread, const char *name,
 		      char *text)
 {
@@ -30,12 +25,14 @@ static bool read_text(const struct env *env, const struct exits_sleeper *thread,
 	return read_small(path, text, TEXT_SIZE) > 0;
 }
 
-static bool read_sums(const struct env *env, const struct exits_sleeper *thread, struct sums *sums)
+/* By the scheduler: how long the thread has waited for CPUs, and how often it got one. */
+static bool read_sums(const struct env *env, const struct exits_sleeper *thread,
+		      uint64_t *ret_waited_ns, uint64_t *ret_slices)
 {
 	char text[TEXT_SIZE];
 
 	return read_text(env, thread, "schedstat", text) &&
-	       sscanf(text, "%*u %" SCNu64 " %" SCNu64, &sums->waited_ns, &sums->slices) == 2;
+	       sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_slices) == 2;
 }
 
 /* Whether KVM blocks the thread until its vCPU has something to do. */
@@ -50,16 +47,15 @@ static bool is_blocked(const struct env *env, const struct exits_sleeper *thread
 static void look(struct exits_bpf *bpf, struct exits_sleeper *thread)
 {
 	const struct env *env = bpf->config.env;
-	struct sums before, after;
+	uint64_t waited_ns, slices, slices_after;
 	uint32_t number;
 
-	if (!is_blocked(env, thread) || !read_sums(env, thread, &before))
+	if (!is_blocked(env, thread) || !read_sums(env, thread, &thread->waited_ns, &slices))
 		return;
 	thread->since_ns = clock_now_ns();
-	thread->waited_ns = before.waited_ns;
 	if (!exits_bpf_add_sleeper(bpf, thread, &number))
 		return;
-	if (!read_sums(env, thread, &after) || after.slices != before.slices)
+	if (!read_sums(env, thread, &waited_ns, &slices_after) || slices_after != slices)
 		exits_bpf_wake(bpf, thread, number);
 }
 

@@ -18,16 +18,12 @@
 /* Set once the programs on KVM's notifiers are attached. */
 _Bool sees_away;
 
-/* CONFIG_SCHED_INFO */
-static __always_inline _Bool knows_waits(void)
-{
-	return bpf_core_field_exists(struct task_struct, sched_info.run_delay);
-}
-
 /* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
 static __always_inline __u64 waited_so_far(const struct task_struct *task)
 {
-	return knows_waits() ? task->sched_info.run_delay : 0;
+	_Bool is_known = bpf_core_field_exists(struct task_struct, sched_info.run_delay);
+
+	return is_known ? task->sched_info.run_delay : 0; /* CONFIG_SCHED_INFO */
 }
 
 static __always_inline void add_parts(struct exits_thread *thread, __u32 cell, enum exits_away why,
@@ -175,7 +171,7 @@ static __always_inline int get_cpu(void)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_off off;
-	__u64 ns;
+	__u64 away, waited;
 
 	if (!thread || !thread->at.away_since)
 		return 0;
@@ -186,12 +182,11 @@ static __always_inline int get_cpu(void)
 	 * meanwhile.
 	 */
 	if (knows_waits()) {
-		ns = off.waited_ns + off.slept_ns;
-		off.waited_ns = waited_so_far(bpf_get_current_task_btf()) - thread->delay_before;
-		if (off.waited_ns > ns)
-			off.waited_ns = ns;
+		away = off.waited_ns + off.slept_ns;
+		waited = waited_so_far(bpf_get_current_task_btf()) - thread->delay_before;
+		off.waited_ns = waited < away ? waited : away;
 		if (thread->at.away != EXITS_WAITS)
-			off.slept_ns = ns - off.waited_ns;
+			off.slept_ns = away - off.waited_ns;
 	}
 	exits_was_away(&thread->at, thread->at.away, &off);
 	if (exits_open_since(&thread->at))
@@ -201,29 +196,16 @@ static __always_inline int get_cpu(void)
 	return 0;
 }
 
+#define ON_SWITCH(name, function, work)                                                            \
+	SEC(function) int name(const void *ctx __attribute__((unused)))                            \
+	{                                                                                          \
+		return work;                                                                       \
+	}
+
 /* AArch64 before Linux 6.4 attaches no programs of the first kind: see exits_attach(). */
-SEC("fentry/kvm_sched_out")
-int on_sched_out(const void *ctx __attribute__((unused)))
-{
-	return lose_cpu();
-}
-
-SEC("fentry/kvm_sched_in")
-int on_sched_in(const void *ctx __attribute__((unused)))
-{
-	return get_cpu();
-}
-
-SEC("kprobe/kvm_sched_out")
-int on_probed_out(const void *ctx __attribute__((unused)))
-{
-	return lose_cpu();
-}
-
-SEC("kprobe/kvm_sched_in")
-int on_probed_in(const void *ctx __attribute__((unused)))
-{
-	return get_cpu();
-}
+ON_SWITCH(on_sched_out, "fentry/kvm_sched_out", lose_cpu())
+ON_SWITCH(on_sched_in, "fentry/kvm_sched_in", get_cpu())
+ON_SWITCH(on_probed_out, "kprobe/kvm_sched_out", lose_cpu())
+ON_SWITCH(on_probed_in, "kprobe/kvm_sched_in", get_cpu())
 
 #endif

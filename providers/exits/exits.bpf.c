@@ -173,21 +173,24 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 	return 0;
 }
 
-SEC("tp_btf")
-int on_entry(const __u64 *ctx)
+static __always_inline int end_exit_of(const __u64 *ctx)
 {
 	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
 
 	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
 }
 
+SEC("tp_btf")
+int on_entry(const __u64 *ctx)
+{
+	return end_exit_of(ctx);
+}
+
 /* LoongArch: the guest goes on after an exit that KVM has handled. */
 SEC("tp_btf/kvm_reenter")
 int on_reentry(const __u64 *ctx)
 {
-	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
-
-	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
+	return end_exit_of(ctx);
 }
 
 /* AArch64's event has no vCPU. */

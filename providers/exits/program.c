@@ -385,9 +385,8 @@ bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sl
 	thread->number = number;
 	thread->pid_tgid = (uint64_t)sleeper->tgid << 32 | sleeper->tid;
 	thread->first_ns = sleeper->since_ns;
-	thread->at.away = EXITS_IDLES;
 	thread->delay_before = sleeper->waited_ns;
-	thread->at.away_since = sleeper->since_ns;
+	exits_lose_cpu(&thread->at, EXITS_IDLES, sleeper->since_ns);
 	thread->tid = sleeper->tid;
 	kept = number + 1;
 	*ret_number = number;

@@ -267,11 +267,6 @@ static void read_status(const struct host_threads *threads, struct host_thread *
 	thread->affinity = nr;
 }
 
-static size_t turns(const struct host_threads *threads)
-{
-	return (threads->follow.nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
-}
-
 static void take_turn(struct host_threads *threads, struct host_thread *thread)
 {
 	if (!threads->has_schedstat || !thread->has_migrations ||
@@ -283,7 +278,7 @@ static void take_turn(struct host_threads *threads, struct host_thread *thread)
 	thread->has_hidden_cgroup =
 		!thread->cgroup &&
 		host_cgroup_is_hidden(threads->cgroups, thread->of.pid, thread->of.tid);
-	thread->left = turns(threads);
+	thread->left = (threads->follow.nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
 }
 
 static void take_turns(struct host_threads *threads)

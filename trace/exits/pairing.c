@@ -307,7 +307,7 @@ static RARE void on_userspace(struct pairing *pairing, struct recorded_thread *t
 }
 
 /* KVM_RUN has begun again when the thread sleeps in a halt. */
-void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
+void pairing_lose_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
 		      uint64_t time)
 {
 	struct thread_state *state = table_make_state(thread);
@@ -315,6 +315,8 @@ void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thr
 	if (sleeps && may_halt_again(state))
 		end_userspace(pairing, thread, time);
 	exits_lose_cpu(&state->at, sleeps ? pairing_why_asleep(pairing, state) : EXITS_WAITS, time);
+	if (!thread->prev)
+		table_link(&pairing->table, thread, thread->cpu);
 }
 
 void pairing_look(const struct pairing *pairing, const struct recorded_thread *thread,

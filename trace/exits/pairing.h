@@ -257,7 +257,7 @@ static inline uint64_t pairing_duration(const struct pairing *pairing, uint64_t 
 }
 
 /* The thread begins to sleep, or loses its CPU although it could run. */
-void pairing_lose_cpu(const struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
+void pairing_lose_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
 		      uint64_t time);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */

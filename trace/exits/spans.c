@@ -237,14 +237,6 @@ static void wake(const struct pairing *pairing, struct recorded_thread *thread, 
 	exits_lose_cpu(&thread->state->at, EXITS_WAITS, time);
 }
 
-static void leave_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
-		      uint64_t time)
-{
-	pairing_lose_cpu(pairing, thread, sleeps, time);
-	if (!thread->prev)
-		table_link(&pairing->table, thread, thread->cpu);
-}
-
 static void get_cpu(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	struct thread_state *state = table_make_state(thread);
@@ -296,8 +288,9 @@ void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
 	pairing->has_switches = true;
 	thread = vcpu_thread_here(pairing, meaning->tid, event);
 	if (thread)
-		leave_cpu(pairing, thread,
-			  trace_field_number(meaning->state, event) & STATE_SLEEPS, event->time);
+		pairing_lose_cpu(pairing, thread,
+				 trace_field_number(meaning->state, event) & STATE_SLEEPS,
+				 event->time);
 	thread = vcpu_thread_here(pairing, meaning->next_tid, event);
 	if (thread)
 		get_cpu(pairing, thread, event->time);
