@@ -62,8 +62,8 @@ uint32_t exits_names_rest(struct exits_names *names, const struct exits_argument
 _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into struct timing");
 
 /*
- * The program publishes by plain stores: what it wrote before tid or begun_ns is to be seen with
- * these, and no time in a cell before its exit is over by over_ns. x86 shows stores to other CPUs
+ * The program publishes by plain stores: what it wrote before tid or at.begun is to be seen with
+ * these, and no time in a cell before its exit is over by at.over. x86 shows stores to other CPUs
  * in their order. Other processors may show them in another order, and a barrier in the program
  * would cost in each exit; but a store is not held back for longer than some 100 ns. So on these
  * the reader waits for a microsecond where an order matters, and then looks whether anything
