@@ -14,6 +14,7 @@
 #		TEST_TIMEOUT=600	seconds for each test file
 #		TESTS="tests/cli/a.t tests/unit/ui ..."	only these for make test and make check
 #		TEST_JOBS=1	test files at once; two a CPU
+#		EVERY=1		make check leaves out nothing, as in a release
 #		QUICK=1		make analyze without clang, which takes most of its time
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
@@ -110,6 +111,8 @@ LIB_CPPFLAGS = $(eval LIB_CPPFLAGS := $(call pkg,--cflags,$(LIBS)))$(LIB_CPPFLAG
 LIB_LDLIBS = $(eval LIB_LDLIBS := $(call pkg,--libs,$(LIBS)))$(LIB_LDLIBS)
 STATIC_LDLIBS = $(call pkg,--static --libs,$(LIBS))
 TEST_CPPFLAGS = $(eval TEST_CPPFLAGS := $(call pkg,--cflags,cmocka))$(TEST_CPPFLAGS)
+# Tests are compiled more often than run. A distribution's _FORTIFY_SOURCE warns of -O0.
+TEST_CFLAGS = -O0 -Wno-cpp
 TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
 
 SANITIZE_FLAGS = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -202,7 +205,7 @@ $(BUILD)/ui/screen/terminfo.h: ui/screen/terminfo $(BUILD)/flags
 $(BUILD)/ui/screen/terminal.o: $(BUILD)/ui/screen/terminfo.h
 
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
-$(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS) $(if $(SANITIZE),-O0)
+$(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS) $(TEST_CFLAGS)
 
 # The tests of a folder are one program, with a name for each of its files: tests/unit/unit.h.
 define test_folder
@@ -265,7 +268,7 @@ $(BUILD)/flags-bpf: FORCE $(BUILD)/flags
 	$(call stamp,libbpf,$(BPF_COMPILE))
 
 $(BUILD)/flags-test: FORCE $(BUILD)/flags
-	$(call stamp,cmocka,$(TEST_CPPFLAGS) : $(TEST_LDLIBS))
+	$(call stamp,cmocka,$(TEST_CPPFLAGS) $(TEST_CFLAGS) : $(TEST_LDLIBS))
 
 $(BUILD)/members: FORCE $(BUILD)/flags
 	$(call stamp,,$(LIB_OBJECTS) : $(LINK) : $(LINK_LIBS))
@@ -289,15 +292,31 @@ check: ## install what is missing, build, and run every test
 # A test may run make: it must not take the jobs of this make.
 RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL KVMTOP=$(RUN_PROGRAM) HELPERS=$(BUILD)/tests/helpers
 
-# A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
-# a *.t are those that it names, and miniguest and scripted, which tests/lib.sh starts.
+# Units are sanitized where foreign bytes are read, as the fuzzers' seeds are, and plain elsewhere.
 SANITIZERS = address,undefined
 SANITIZED = $(BUILD)/sanitize
-EVERY_PROGRAM = $(TEST_PROGRAMS) $(SEEDS)
-SANITIZED_TESTS = $(if $(SANITIZE),,$(EVERY_PROGRAM:$(BUILD)/%=$(SANITIZED)/%))
+FOREIGN = arch cmd history host lib trace
+FOREIGN_TESTS = $(filter $(FOREIGN:%=$(BUILD)/tests/unit/%/%),$(TEST_PROGRAMS))
+PLAIN_TESTS = $(filter-out $(if $(EVERY)$(SANITIZE),,$(FOREIGN_TESTS)),$(TEST_PROGRAMS))
+SANITIZED_TESTS = $(if $(SANITIZE),,$(patsubst $(BUILD)/%,$(SANITIZED)/%,\
+	$(if $(EVERY),$(TEST_PROGRAMS),$(FOREIGN_TESTS)) $(SEEDS)))
+
+# Tests of the tests, of the build and of packages: once they have passed they run again when one of
+# these files changes.
+TOOL_TESTS = $(addprefix tests/cli/,archive.t build.t harness.t hosts.t packages.t \
+	shells.t static.t)
+TOOL_FILES = Makefile packaging tests/alone tests/hosts tests/lib.sh tests/run tests/tools \
+	tests/helpers/scripted.c $(STATIC_SOURCES) $(TOOL_TESTS)
+TOOLS_PASSED = $(BUILD)/tests/tools-passed
+TOOLS_CHANGED = $(eval TOOLS_CHANGED := $(or $(EVERY),$(shell find $(TOOL_FILES) \
+	-newer $(TOOLS_PASSED) -print -quit 2>/dev/null || echo yes)))$(TOOLS_CHANGED)
+UNCHANGED = $(if $(TESTS)$(TOOLS_CHANGED),,$(TOOL_TESTS))
+
+# A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
+# a *.t are those that it names, and miniguest and scripted, which tests/lib.sh starts.
 CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
-	$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+	$(PLAIN_TESTS) $(SANITIZED_TESTS) $(filter-out $(UNCHANGED),$(SHELL_TESTS)))
 CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
 NAMED_HELPERS = $(shell grep -hoE 'HELPERS"?/[a-z_]+' $(CHOSEN_SHELL_TESTS))
 NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,miniguest scripted \
@@ -309,7 +328,10 @@ test: ## build and run every test, install nothing (TESTS="tests/cli/live.t test
 	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
 	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) BUILD=$(SANITIZED) \
 		$(NEEDED_SANITIZED))
+	@touch $(TOOLS_PASSED).now
 	@$(RUN_ENV) tests/run $(CHOSEN_TESTS)
+	@$(if $(TESTS)$(UNCHANGED),,mv $(TOOLS_PASSED).now $(TOOLS_PASSED))
+	@$(if $(UNCHANGED),echo "unchanged since they passed: $(UNCHANGED)")
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
 	@$(MAKE) all
@@ -498,7 +520,7 @@ CHECKS ?= check check-hosts check-packages lint analyze fuzz
 RELEASE_HOSTS = $(HOSTS) svm-other vmx-other vmx-pml arm64-other arm64-symbols svm-sid svm-trixie \
 	svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@HOSTS="$(RELEASE_HOSTS)" ROUNDS=4 packaging/tools/release $(VERSION) \
+	@EVERY=1 HOSTS="$(RELEASE_HOSTS)" ROUNDS=4 packaging/tools/release $(VERSION) \
 		$(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
