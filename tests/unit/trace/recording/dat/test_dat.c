@@ -1323,7 +1323,6 @@ static void a_shift_that_makes_no_sense(void **state)
 
 UNIT(test_dat)
 {
-	const char *to = getenv("WRITE_TO");
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guests_with_many_threads),
 		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
@@ -1357,14 +1356,5 @@ UNIT(test_dat)
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
 
-	/* The file that small-v7.dat was made from. */
-	if (to) {
-		struct bytes file = { .len = 0 };
-
-		make(&file, 0);
-		save(to, file.data, file.len);
-		bytes_release(&file);
-		return 0;
-	}
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
