@@ -155,8 +155,8 @@ endif
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all static run tests objects test check check-quick check-hosts deps \
-	check-headers check-layers check-style lint analyze fuzz mutate bench pictures install \
+.PHONY: FORCE all static run tests objects test check check-live check-quick check-hosts \
+	deps check-headers check-layers check-style lint analyze fuzz mutate bench pictures install \
 	uninstall dist deb rpm pkg check-packages release clean help
 
 all: $(PROGRAM) ## build ./kvmtop
@@ -312,11 +312,16 @@ TOOLS_CHANGED = $(eval TOOLS_CHANGED := $(or $(EVERY),$(shell find $(TOOL_FILES)
 	-newer $(TOOLS_PASSED) -print -quit 2>/dev/null || echo yes)))$(TOOLS_CHANGED)
 UNCHANGED = $(if $(TESTS)$(TOOLS_CHANGED),,$(TOOL_TESTS))
 
+# These look for minutes at what this machine's own KVM counts and at what that costs: make check-live.
+# make check has live.t, and make check-hosts exact counts of most of it.
+LIVE_TESTS = $(addprefix tests/cli/,churn.t cost.t exits.t host.t query_stats.t record.t \
+	strangers.t where.t who.t why.t)
+
 # A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
 # a *.t are those that it names, and miniguest and scripted, which tests/lib.sh starts.
 CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
-	$(PLAIN_TESTS) $(SANITIZED_TESTS) $(filter-out $(UNCHANGED),$(SHELL_TESTS)))
+	$(PLAIN_TESTS) $(SANITIZED_TESTS) $(filter-out $(UNCHANGED) $(LIVE_TESTS),$(SHELL_TESTS)))
 CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
 NAMED_HELPERS = $(shell grep -hoE 'HELPERS"?/[a-z_]+' $(CHOSEN_SHELL_TESTS))
 NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,miniguest scripted \
@@ -332,6 +337,9 @@ test: ## build and run every test, install nothing (TESTS="tests/cli/live.t test
 	@$(RUN_ENV) tests/run $(CHOSEN_TESTS)
 	@$(if $(TESTS)$(UNCHANGED),,mv $(TOOLS_PASSED).now $(TOOLS_PASSED))
 	@$(if $(UNCHANGED),echo "unchanged since they passed: $(UNCHANGED)")
+
+check-live: ## run the tests that need this machine's own KVM for minutes
+	@$(MAKE) test TESTS="$(LIVE_TESTS)"
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
 	@$(MAKE) all
@@ -516,11 +524,11 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@$(RUN_ENV) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 \
 		tests/run tests/packages.t
 
-CHECKS ?= check check-hosts check-packages lint analyze fuzz
+CHECKS ?= check check-live check-hosts check-packages lint analyze fuzz
 RELEASE_HOSTS = $(HOSTS) svm-other vmx-other vmx-pml arm64-other arm64-symbols svm-sid svm-trixie \
 	svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@EVERY=1 HOSTS="$(RELEASE_HOSTS)" ROUNDS=4 packaging/tools/release $(VERSION) \
+	@EVERY=1 HOSTS="$(RELEASE_HOSTS)" ROUNDS=12 packaging/tools/release $(VERSION) \
 		$(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built

@@ -70,9 +70,9 @@ agree() {
 	i_name="$1, $2"
 	i_view=$2
 	shift 2
-	"$KVMTOP" "$@" -l --json --view "$i_view" >"$TMP/json" 2>"$TMP/err"
-	"$KVMTOP" "$@" -l -c --view "$i_view" >"$TMP/csv" 2>>"$TMP/err"
-	"$KVMTOP" "$@" -l --view "$i_view" >"$TMP/text" 2>>"$TMP/err"
+	"$AT_ONCE" "$@" -l --json --view "$i_view" >"$TMP/json" 2>"$TMP/err"
+	"$AT_ONCE" "$@" -l -c --view "$i_view" >"$TMP/csv" 2>>"$TMP/err"
+	"$AT_ONCE" "$@" -l --view "$i_view" >"$TMP/text" 2>>"$TMP/err"
 	holds "$i_name" "$TMP/json"
 	i_ids=$(sed -n '1s/^time,//p' "$TMP/csv")
 	[ -n "$i_ids" ] && [ -s "$TMP/json" ] || return

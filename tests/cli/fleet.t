@@ -726,52 +726,6 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 	*) ok "where KVM traces exits, times are known" ;;
 	esac
 	stop "$SERVER"
-
-	# 200 guests of 20 names come and go, too soon to be seen. The end of each text is marked.
-	file=$TMP/t/churn.prom
-	spawn "$KVMTOP" export --prometheus "$file" -s 0.1 --metrics user,events,no-host
-	SERVER=$SPAWNED
-	wait_for 60 test -s "$file"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		for name in $(seq 20); do
-			"$HELPERS/miniguest" --name "churn-$name" --pio 20 --rounds 5 \
-				--pause 40000 &
-		done
-		wait
-	done >"$TMP/churn" &
-	CHURN=$!
-	until t_ended "$CHURN"; do
-		cat "$file"
-		echo "# end"
-		sleep 0.02
-	done >"$TMP/texts"
-	# The accesses of all guests.
-	churned() {
-		awk '/^kvmtop_user_exits_total{guest="(\(ended\)|churn-.*)",reason="IO"}/ {
-			all += $NF } END { print all }' "$file"
-	}
-	has_churned() {
-		[ "$(churned)" = 20000 ]
-	}
-	wait_for 5 has_churned
-	is "$(churned)" 20000 "no exit is lost of 200 guests that come and go"
-	stop "$SERVER"
-	awk '
-	/^# end/ { split("", pid) }
-	/^kvmtop_guest_info/ {
-		split($0, part, "\"")
-		match($0, /,pid="[0-9]+/)
-		pid[part[2]] = substr($0, RSTART + 6, RLENGTH - 6)
-	}
-	/_total\{guest=/ {
-		split($0, part, "\"")
-		series = pid[part[2]] " " substr($0, 1, length($0) - length($NF))
-		if (series in last && $NF + 0 < last[series])
-			print series, "was", last[series], "and is", $NF
-		last[series] = $NF + 0
-	}
-	' "$TMP/texts" >"$TMP/back"
-	is "$(cat "$TMP/back")" "" "and no counter goes back"
 else
 	skip "a guest that runs" "no /dev/kvm or no tracefs, or not root"
 fi

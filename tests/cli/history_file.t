@@ -8,7 +8,7 @@ DB=$TMP/h.db
 
 # write OPTION...: a writer on a captured machine, without a terminal.
 write() {
-	"$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" "$@" </dev/null
+	"$AT_ONCE" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" "$@" </dev/null
 }
 
 # read_back: the samples of the file, one a line.
@@ -311,7 +311,7 @@ rm -f "$DB"*
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c "mkdir -p $TMP/small &&
 		mount -t tmpfs -o size=1500k,mode=755 none $TMP/small &&
-		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
+		$AT_ONCE --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
 		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
 	like "$(cat "$TMP/err")" 'cannot be stored: .*/h.db: the disk is full: remove files' \
 		"a full disk: it says so"

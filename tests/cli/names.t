@@ -11,9 +11,8 @@ name() {
 		>"$TMP/amd/proc/$1/cmdline"
 }
 
-# lines OPTION...: two intervals, or one second with -1.
 lines() {
-	"$KVMTOP" --sysroot "$TMP/amd" "$@" 2>&1
+	"$AT_ONCE" --sysroot "$TMP/amd" "$@" 2>&1
 }
 
 name 112 '=cmd()|"x"\n{"y":1}\r\033[2J\tz'

@@ -8,7 +8,7 @@ svm_root /tests/hosts/live.sh
 root_screen
 root_suite account
 root_add tests/hosts/live.sh /tests/hosts/live.sh
-for file in tests/cli/*.t; do
+for file in tests/*.sh tests/cli/*.t; do
 	root_add "$file"
 done
 # The files are for a usual system: its own commands come before busybox's.

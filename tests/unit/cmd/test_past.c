@@ -25,7 +25,7 @@
 #include "tests/unit/unit.h"
 
 #define NR_SAMPLES "25"
-#define DAMAGES 30
+#define DAMAGES 10
 #define LIMIT_S 20 /* of one mode */
 #define STEPS 30
 

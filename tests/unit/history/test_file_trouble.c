@@ -873,7 +873,7 @@ static void two_read_while_one_writes(void **state)
 
 /* ---- kill -9 */
 
-#define KILLS 30
+#define KILLS 10
 
 /* Writes until it is killed, and says after each moment that it is in the file. */
 static void write_for_ever(struct world *w, int told)
@@ -944,7 +944,7 @@ static void nothing_is_lost_by_kill_9(void **state)
 
 /* ---- damages */
 
-#define DAMAGES 300
+#define DAMAGES 100
 
 static unsigned char *read_file(const struct world *w, size_t *ret_size)
 {
