@@ -21,7 +21,7 @@ golden() {
 	{
 		name=$1
 		shift
-		"$KVMTOP" "$@" >"$TMP/$name.out" 2>"$TMP/$name.err" </dev/null
+		"$AT_ONCE" "$@" >"$TMP/$name.out" 2>"$TMP/$name.err" </dev/null
 		status=$?
 		{
 			echo "\$ kvmtop $*"
@@ -123,7 +123,7 @@ if chown 65534 "$TMP/denied/proc/112/fd" 2>/dev/null && setpriv --version >"$TMP
 	chmod 700 "$TMP/denied/proc/112/fd"
 	caps=-sys_ptrace,-dac_override,-dac_read_search
 	like "$(setpriv --bounding-set=$caps --inh-caps=$caps \
-		"$KVMTOP" --sysroot "$TMP/denied" -1 -g web1 2>&1)" \
+		"$AT_ONCE" --sysroot "$TMP/denied" -1 -g web1 2>&1)" \
 		'into these guests: 112 \(web1\): CAP_SYS_PTRACE is needed; there are: db1' \
 		"root without the right to see a guest"
 	mkdir "$TMP/bin"
@@ -183,7 +183,7 @@ rm -r "$TMP/idle/proc/112" "$TMP/idle/proc/115"
 for command in "exits 0.1" "exits --longer 1ms 0.1" "exits --json 0.1" "why 0.1" "why --json 0.1" \
 	"-1 --view guests" "-1 --view vcpus -f nothing"; do
 	# shellcheck disable=SC2086 # words
-	is "$("$KVMTOP" $command --sysroot "$TMP/idle" 2>&1 >"$TMP/idle.out")" \
+	is "$("$AT_ONCE" $command --sysroot "$TMP/idle" 2>&1 >"$TMP/idle.out")" \
 		"kvmtop: No guest is running." "$command without guests"
 done
 
@@ -220,13 +220,13 @@ printf 'cpu_wait_ratio = 0.01 # low\ntimer_per_second = off\n' >"$TMP/low"
 printf '# one\n\nwait = 3\n' >"$TMP/bad"
 printf 'msr_ratio = 0.0001 # of a recording that is nearly healthy\n' >"$TMP/lower"
 compare
-like "$("$KVMTOP" why --thresholds "$TMP/low" --sysroot $root/amd --csv 0.1)" ',cpu_wait,115,1$' \
+like "$("$AT_ONCE" why --thresholds "$TMP/low" --sysroot $root/amd --csv 0.1)" ',cpu_wait,115,1$' \
 	"why: a threshold that is set"
-like "$("$KVMTOP" why --thresholds "$TMP/bad" --sysroot $root/amd 0.1 2>&1)" \
+like "$("$AT_ONCE" why --thresholds "$TMP/bad" --sysroot $root/amd 0.1 2>&1)" \
 	"^kvmtop: $TMP/bad: line 3: \"wait\": no such threshold; " "why: a bad line"
 
 # What a history has of it is what was found live, at each moment.
-"$KVMTOP" --sysroot $root/intel -w "$TMP/why.db" -n 3 -s 0.1 --view why -c -L "$TMP/why.csv"
+"$AT_ONCE" --sysroot $root/intel -w "$TMP/why.db" -n 3 -s 0.1 --view why -c -L "$TMP/why.csv"
 check "why: it was logged live" test "$(wc -l <"$TMP/why.csv")" -gt 15
 is "$("$KVMTOP" -r "$TMP/why.db" -l -c --view why | cut -d, -f2-)" \
 	"$(cut -d, -f2- "$TMP/why.csv")" "why: a history has the same findings"
@@ -286,7 +286,7 @@ is "$(status_of "$KVMTOP" report --longer 1ms --by vcpu tests/data/trace/svm-per
 
 # One order in all formats: the reasons of each format, one after the other.
 reasons() {
-	"$KVMTOP" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"
+	"$AT_ONCE" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"
 }
 for column in total avg_ns reason; do
 	text=$(reasons -o $column | awk 'NR > 1 { print $2 }')
@@ -296,7 +296,7 @@ for column in total avg_ns reason; do
 	json=$(reasons --json -o $column | grep -o '"reason":"[^"]*' | cut -d'"' -f4)
 	is "$json" "$text" "and so has JSON"
 done
-is "$("$KVMTOP" --sysroot $root/amd -1 -o total -f '^kvm_(cpuid|exit|entry)$' |
+is "$("$AT_ONCE" --sysroot $root/amd -1 -o total -f '^kvm_(cpuid|exit|entry)$' |
 	awk '{ print $1 }')" "kvm_entry
 kvm_exit
 kvm_cpuid" "-1 -o total"
