@@ -21,7 +21,7 @@
 
 #define PREFIX "data."
 #define PIECES_MAX 8192 /* as many CPUs as Linux can have */
-#define NAME_SIZE 16 /* of "data.8191" */
+#define NAME_SIZE 32 /* of "data.8191" */
 
 /* The number in the name of a piece; -1: it is another file. */
 static long number_of(const char *name)
