@@ -520,9 +520,9 @@ fi
 
 if command -v setpriv >/dev/null; then
 	for engine in bpf perf; do
-		got=$(prlimit --nofile=60 setpriv --bounding-set -sys_resource "$KVMTOP" -1 \
+		got=$(prlimit --nofile=150 setpriv --bounding-set -sys_resource "$KVMTOP" -1 \
 			--engine $engine 2>&1 >"$TMP/out")
-		like "$got" 'events not counted: [0-9]+ descriptors needed, the limit is 60' \
+		like "$got" 'events not counted: [0-9]+ descriptors needed, the limit is 150' \
 			"$engine: what is missing is said, with the number needed"
 		check "$engine: and the rest is counted" grep -q '^kvm_' "$TMP/out"
 	done

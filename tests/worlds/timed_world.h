@@ -7,70 +7,54 @@
 #define KVMTOP_TESTS_WORLDS_TIMED_WORLD_H
 
 #include "tests/worlds/view_world.h"
+#include "core/facts/shared_fields.h"
 #include "core/views/view.h"
+#include "lib/array.h"
 #include "core/views/fill.h"
 
+/* The exits' fields are in the order in which exit_fields_add() adds them. */
 enum {
-	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, IDLE, BLOCK,
-	WAIT, MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, ON_CPU, PART_IDLE, HLT_IDLE, PART_POLLED,
-	HLT_POLLED, PART_BLOCKED, IO_BLOCKED, PART_WAITED, MSR_WAITED, IO_WAITED, NR_FIELDS
+	VMEXIT, USERSPACE, TIME, GUEST, KVM, USER, IDLE, WAIT, BLOCK, ON_CPU, IOPORT, MMIO, MSR_EVENT,
+	HLT = MSR_EVENT + EXITS_KINDS - EXITS_MSR, MSR, IO, USER_IO, MSR_TSC, MSR_EOI, PORT,
+	PART_IDLE, HLT_IDLE, PART_POLLED, HLT_POLLED, PART_BLOCKED, IO_BLOCKED, PART_WAITED,
+	MSR_WAITED, IO_WAITED, KVM_EXIT, NR_FIELDS
 };
 
-#define PARENT_OF_PARTS(what, of) \
-	{ .name = "vmexit_" what, .parent = FIELD_NONE, .use = USE_EXIT_PART, .part = (of), \
-	  .reason = VMEXIT }
-#define PART(what, text, parent_of, of, exit) \
-	{ .name = "vmexit_" what "(" text ")", .label = (text), .parent = (parent_of), \
-	  .use = USE_EXIT_PART, .part = (of), .reason = (exit) }
+static inline void add_fields(struct fields *fields)
+{
+	static const enum time_part parts[] = { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER,
+						TIME_IDLE, TIME_WAIT, TIME_BLOCK };
+	const struct exit_events events = { .lacks = { false } };
+	struct exit_fields exits;
+	unsigned int bits = 0;
 
-/* As the provider has them: reasons carry their parent's rank. */
-static const struct field specs[] = {
-	[KVM_EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE, .source = 1, .exit_rank = 1 },
-	[VMEXIT] = { .name = "vmexit", .listed = "kvm_exit", .parent = FIELD_NONE,
-		     .use = USE_EXIT, .exit_rank = 1 },
-	[HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
-		  .is_idle = true },
-	[MSR] = { .name = "vmexit(MSR_WRITE)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1 },
-	[IO] = { .name = "vmexit(IO)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1 },
-	[USERSPACE] = { .name = "userspace", .listed = "kvm_userspace_exit",
-			.parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 2 },
-	[USER_IO] = { .name = "userspace(IO)", .parent = USERSPACE, .use = USE_EXIT,
-		      .exit_rank = 2 },
-	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
-	[KVM] = { .name = "time(kvm)", .parent = TIME, .use = USE_TIME, .part = TIME_KVM },
-	[USER] = { .name = "time(user)", .parent = TIME, .use = USE_TIME, .part = TIME_USER },
-	[IDLE] = { .name = "time(idle)", .parent = TIME, .use = USE_TIME, .part = TIME_IDLE },
-	[BLOCK] = { .name = "time(block)", .parent = TIME, .use = USE_TIME, .part = TIME_BLOCK },
-	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
-	[MSR_EVENT] = { .name = "msr", .listed = "kvm_msr", .parent = FIELD_NONE,
-			.use = USE_ARGUMENT, .reason = FIELD_NONE },
-	[MSR_TSC] = { .name = "msr(MSR_WRITE 0x6e0 TSC)", .label = "0x6e0 TSC",
-		      .parent = MSR_EVENT, .use = USE_ARGUMENT, .reason = MSR },
-	[MSR_EOI] = { .name = "msr(MSR_WRITE 0x80b EOI)", .label = "0x80b EOI",
-		      .parent = MSR_EVENT, .use = USE_ARGUMENT, .reason = MSR },
-	[IOPORT] = { .name = "ioport", .listed = "kvm_pio", .parent = FIELD_NONE,
-		     .use = USE_ARGUMENT, .reason = FIELD_NONE },
-	[PORT] = { .name = "ioport(IO 0x3f8 write 1)", .label = "0x3f8 write 1",
-		   .parent = IOPORT, .use = USE_ARGUMENT, .reason = FIELD_NONE },
-	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
-	[PART_IDLE] = PARENT_OF_PARTS("idle", EXIT_IDLE),
-	[HLT_IDLE] = PART("idle", "HLT", PART_IDLE, EXIT_IDLE, HLT),
-	[PART_POLLED] = PARENT_OF_PARTS("polled", EXIT_POLLED),
-	[HLT_POLLED] = PART("polled", "HLT", PART_POLLED, EXIT_POLLED, HLT),
-	[PART_BLOCKED] = PARENT_OF_PARTS("blocked", EXIT_BLOCKED),
-	[IO_BLOCKED] = PART("blocked", "IO", PART_BLOCKED, EXIT_BLOCKED, IO),
-	[PART_WAITED] = PARENT_OF_PARTS("waited", EXIT_WAITED),
-	[MSR_WAITED] = PART("waited", "MSR_WRITE", PART_WAITED, EXIT_WAITED, MSR),
-	[IO_WAITED] = PART("waited", "IO", PART_WAITED, EXIT_WAITED, IO),
-};
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		bits |= 1U << parts[i];
+	exit_fields_add(fields, 0, &events, bits, &exits);
+	exit_fields_reason(&exits, EXITS_VMEXIT, "HLT", NULL, true);
+	exit_fields_reason(&exits, EXITS_VMEXIT, "MSR_WRITE", NULL, false);
+	exit_fields_reason(&exits, EXITS_VMEXIT, "IO", NULL, false);
+	exit_fields_reason(&exits, EXITS_USERSPACE, "IO", NULL, false);
+	exit_fields_argument(&exits, EXITS_MSR, "MSR_WRITE", MSR, "0x6e0 TSC");
+	exit_fields_argument(&exits, EXITS_MSR, "MSR_WRITE", MSR, "0x80b EOI");
+	exit_fields_argument(&exits, EXITS_IOPORT, "IO", FIELD_NONE, "0x3f8 write 1");
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, HLT, EXIT_IDLE);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, HLT, EXIT_POLLED);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, IO, EXIT_BLOCKED);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, MSR, EXIT_WAITED);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, IO, EXIT_WAITED);
+	fields_add(fields, &(struct field){ .name = "kvm_exit", .parent = FIELD_NONE, .source = 1,
+					    .exit_rank = 1 });
+	assert_int_equal(fields_count(fields), NR_FIELDS);
+}
 
 static inline int setup(void **state)
 {
 	struct world *world;
 
-	world_setup(state, specs, NR_FIELDS, &view_exits);
+	world_setup(state, NULL, 0, &view_exits);
 	world = *state;
+	add_fields(world->fields);
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
 	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
 	return 0;
