@@ -10,169 +10,136 @@
 #include "core/facts/shared_fields.h"
 #include "core/findings/findings.h"
 #include "core/views/view.h"
+#include "lib/array.h"
 
+/* The ids, in the order in which add_fields() adds them. */
 enum {
-	TIME, GUEST, IN_WAIT, BLOCK, BLOCK_USER, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID,
-	MSR_EXIT, IO_EXIT,
-	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, MEMORY_FAULT, IOPORT, COM1, IDE, PIT, MMIO,
-	LAPIC, PL011, DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, FAULT,
-	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON,
-	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
-	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
-	TOLD_NEW, VMM, IOTHREAD, INTERRUPT, RAISED, RTC, LOWERED, ACCEPTED,
-	WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_VMM, RAN_KERNEL, BLOCKED, BLOCKED_NPF,
-	BLOCKED_CPUID, USER_BLOCKED, USER_BLOCKED_IO, USER_BLOCKED_RESTART, NR_FIELDS
+	VMEXIT, USERSPACE, TIME, GUEST, IN_WAIT, POLL, BLOCK, BLOCK_USER, ON_CPU, IOPORT, MMIO, MSR,
+	CPUID_ARGUMENT, HYPERCALL, SYSREG, FAULT, INTERRUPT,
+	HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT, USER_IO, USER_MMIO, MEMORY_FAULT, USER_RESTART,
+	COM1, IDE, PIT, LAPIC, PL011, DISK, DEADLINE, ICR, EOI, SPEC_CTRL, CNTV, SGI, WRITE_FAULT,
+	DEVICE_FAULT, WRITE, RAISED, RTC, LOWERED,
+	BLOCKED, BLOCKED_NPF, BLOCKED_CPUID, USER_BLOCKED, USER_BLOCKED_IO, USER_BLOCKED_RESTART,
+	STOPPED, RUN, HOST_ON, AFFINITY, MIGRATIONS, THROTTLED, VMM, BUSY, NODE, CORE, SIBLING, WAIT,
+	REMOTE, TOLD, COST, SWAPPED, HUGE, QUOTA, HIDDEN_QUOTA, IOTHREAD, TOLD_WAIT, TOLD_TIMER,
+	TOLD_NEW,
+	PML, DIRTY_RING, SWAP, NESTED, ACCEPTED, PLE_WINDOW, LOST, PAGES_4K, PAGES_2M, YIELD,
+	WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_VMM, RAN_KERNEL, NR_FIELDS
 };
 
-#define ARGUMENT_OF(parent_id, text, short, error) \
-	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
-	  .reason = (error) }
-#define QUOTA_OF(text) \
-	{ .name = "thread(throttled)(" text ")", .label = (text), .parent = THROTTLED, \
-	  .use = USE_HOST, .part = HOST_QUOTA }
-#define TOLD_OF(parent_id, text, short) \
-	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_HOST, \
-	  .part = HOST_FINDING, .kind = FIELD_PEAK }
-#define SLEPT_OF(parent_id, text, short, exit) \
-	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_EXIT_PART, \
-	  .part = EXIT_BLOCKED, .reason = (exit) }
-#define PARENT(text, u) \
-	{ .name = (text), .parent = FIELD_NONE, .use = (u), .reason = FIELD_NONE }
+#define EVENT(text) { .name = (text), .parent = FIELD_NONE }
 
-static const struct field specs[] = {
-	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
-	[IN_WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
-	[BLOCK] = { .name = "time(block)", .parent = TIME, .use = USE_TIME, .part = TIME_BLOCK },
-	[BLOCK_USER] = { .name = "time(block_user)", .parent = TIME, .use = USE_TIME,
-			 .part = TIME_BLOCK_USER },
-	[WAIT] = { .name = "thread(waited)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_WAITED },
-	[POLL] = { .name = "time(poll)", .parent = TIME, .use = USE_TIME, .part = TIME_POLL },
-	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
-	[HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
-		  .is_idle = true },
-	[PAUSE] = EXIT_OF(VMEXIT, "vmexit(PAUSE_INSTRUCTION)", 1),
-	[EPT] = EXIT_OF(VMEXIT, "vmexit(EPT_VIOLATION)", 1),
-	[NPF] = EXIT_OF(VMEXIT, "vmexit(npf)", 1),
-	[CPUID] = EXIT_OF(VMEXIT, "vmexit(CPUID)", 1),
-	[MSR_EXIT] = EXIT_OF(VMEXIT, "vmexit(MSR_WRITE)", 1),
-	[IO_EXIT] = EXIT_OF(VMEXIT, "vmexit(IO_INSTRUCTION)", 1),
-	[USERSPACE] = { .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT,
-			.exit_rank = 2 },
-	[USER_IO] = EXIT_OF(USERSPACE, "userspace(IO)", 2),
-	[USER_MMIO] = EXIT_OF(USERSPACE, "userspace(MMIO)", 2),
-	[MEMORY_FAULT] = EXIT_OF(USERSPACE, "userspace(MEMORY_FAULT)", 2),
-	[USER_RESTART] = EXIT_OF(USERSPACE, "userspace(INTR)", 2),
-	[IOPORT] = PARENT("ioport", USE_ARGUMENT),
-	[COM1] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x3f8 write 1 COM1)",
-			     "0x3f8 write 1 COM1", IO_EXIT),
-	[IDE] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x1f0 read 2 IDE1)",
-			    "0x1f0 read 2 IDE1", IO_EXIT),
-	[PIT] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x40 write 1 PIT)",
-			    "0x40 write 1 PIT", IO_EXIT),
-	[MMIO] = PARENT("mmio", USE_ARGUMENT),
-	[LAPIC] = ARGUMENT_OF(MMIO, "mmio(npf 0xfee000b0 write 4)", "0xfee000b0 write 4", NPF),
-	[PL011] = ARGUMENT_OF(MMIO, "mmio(DABT_LOW 0x9000000 write 4)", "0x9000000 write 4",
-			      FIELD_NONE),
-	[DISK] = ARGUMENT_OF(MMIO, "mmio(npf 0xfebf1000 write 4)", "0xfebf1000 write 4", NPF),
-	[MSR] = PARENT("msr", USE_ARGUMENT),
-	[DEADLINE] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)",
-				 "0x6e0 IA32_TSC_DEADLINE write", MSR_EXIT),
-	[ICR] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x830 X2APIC_ICR write)",
-			    "0x830 X2APIC_ICR write", MSR_EXIT),
-	[EOI] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x80b X2APIC_EOI write)",
-			    "0x80b X2APIC_EOI write", MSR_EXIT),
-	[SPEC_CTRL] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x48 IA32_SPEC_CTRL write)",
-				  "0x48 IA32_SPEC_CTRL write", MSR_EXIT),
-	[SYSREG] = PARENT("sysreg", USE_ARGUMENT),
-	[CNTV] = ARGUMENT_OF(SYSREG, "sysreg(SYS64 S3_3_C14_C3_2 CNTV_CVAL_EL0 write)",
-			     "S3_3_C14_C3_2 CNTV_CVAL_EL0 write", FIELD_NONE),
-	[SGI] = ARGUMENT_OF(SYSREG, "sysreg(SYS64 S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
-			    "S3_0_C12_C11_5 ICC_SGI1R_EL1 write", FIELD_NONE),
-	[FAULT] = PARENT("fault", USE_ARGUMENT),
-	[WRITE_FAULT] = ARGUMENT_OF(FAULT, "fault(npf write-protected 4K)", "write-protected 4K",
-				    NPF),
-	[DEVICE_FAULT] = ARGUMENT_OF(FAULT, "fault(npf write mmio)", "write mmio", NPF),
-	[WRITE] = ARGUMENT_OF(FAULT, "fault(npf write 4K)", "write 4K", NPF),
-	[HUGE] = { .name = "memory(huge_pages)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_HUGE, .kind = FIELD_GAUGE },
-	[PML] = { .name = "kvm_pml_full", .parent = FIELD_NONE },
-	[DIRTY_RING] = { .name = "kvm_dirty_ring_push", .parent = FIELD_NONE },
-	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
-	[NESTED] = { .name = "kvm_nested_vmexit", .parent = FIELD_NONE },
-	[LOST] = { .name = "lost_exits", .parent = FIELD_NONE, .is_extra = true },
-	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
-	[HOST_ON] = { .name = "thread(cpu)", .parent = FIELD_NONE, .use = USE_HOST,
-		      .part = HOST_CPU, .kind = FIELD_GAUGE },
-	[THROTTLED] = { .name = "thread(throttled)", .parent = FIELD_NONE, .use = USE_HOST,
-			.part = HOST_THROTTLED },
-	[QUOTA] = QUOTA_OF("/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs"),
-	[HIDDEN_QUOTA] = QUOTA_OF(HOST_QUOTA_HIDDEN),
-	[MIGRATIONS] = { .name = "thread(migrations)", .parent = FIELD_NONE, .use = USE_HOST,
-			 .part = HOST_MIGRATIONS },
-	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
-		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
-	[SWAPPED] = { .name = "memory(swapped)", .parent = FIELD_NONE, .use = USE_HOST,
-		      .part = HOST_SWAPPED, .kind = FIELD_GAUGE },
-	[PAGES_4K] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
-		       .part = EVENT_PART(EVENT_PAGES_4K, 0) },
-	[PAGES_2M] = { .name = "pages_2m", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
-		       .part = EVENT_PART(EVENT_PAGES_2M, 0) },
-	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
-		      .part = HOST_STOPPED, .source = 1 },
-	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_COST, .kind = FIELD_GAUGE },
-	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
-		    .part = EVENT_BY_VCPU },
-	[VMM] = { .name = "vmm", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_THREAD },
-	[IOTHREAD] = { .name = "vmm(IO)", .label = "IO", .parent = VMM, .use = USE_HOST,
-		       .part = HOST_THREAD },
-	[INTERRUPT] = PARENT("interrupt", USE_ARGUMENT),
-	[RAISED] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 5 raised)", "line 5 raised",
-			       FIELD_NONE),
-	[RTC] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 8 raised)", "line 8 raised",
-			    FIELD_NONE),
-	[LOWERED] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 5 lowered)", "line 5 lowered",
-				FIELD_NONE),
-	[ACCEPTED] = { .name = "kvm_apic_accept_irq", .parent = FIELD_NONE },
-	[WAITS] = PARENT("waits", USE_WAIT),
-	[RAN_OTHER] = { .name = "waits(guest 5000 web1 vCPU 0)", .label = "vCPU 0",
-			.alias = "web1", .parent = WAITS, .use = USE_WAIT, .part = WAIT_GUEST },
-	[RAN_OWN] = { .name = "waits(own 4000 db1 vCPU 1)", .label = "vCPU 1", .alias = "db1",
-		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_OWN },
-	[RAN_PROCESS] = { .name = "waits(process make make)", .label = "make", .alias = "make",
-			  .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS },
-	[RAN_VMM] = { .name = "waits(vmm 5000 web1 io)", .label = "io", .alias = "web1",
-		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_VMM },
-	[RAN_KERNEL] = { .name = "waits(kernel kworker)", .label = "kworker", .parent = WAITS,
-			 .use = USE_WAIT, .part = WAIT_KERNEL },
-	[BLOCKED] = SLEPT_OF(FIELD_NONE, "vmexit_blocked", NULL, VMEXIT),
-	[BLOCKED_NPF] = SLEPT_OF(BLOCKED, "vmexit_blocked(npf)", "npf", NPF),
-	[BLOCKED_CPUID] = SLEPT_OF(BLOCKED, "vmexit_blocked(CPUID)", "CPUID", CPUID),
-	[USER_BLOCKED] = SLEPT_OF(FIELD_NONE, "userspace_blocked", NULL, USERSPACE),
-	[USER_BLOCKED_IO] = SLEPT_OF(USER_BLOCKED, "userspace_blocked(IO)", "IO", USER_IO),
-	[USER_BLOCKED_RESTART] = SLEPT_OF(USER_BLOCKED, "userspace_blocked(INTR)", "INTR",
-					  USER_RESTART),
-	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
-	[RUN] = { .name = "thread(run)", .parent = FIELD_NONE, .use = USE_HOST,
-		  .part = HOST_RUN },
-	[AFFINITY] = { .name = "thread(affinity)", .parent = FIELD_NONE, .use = USE_HOST,
-		       .part = HOST_AFFINITY, .kind = FIELD_GAUGE },
-	[BUSY] = { .name = "host_cpu(busy)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_BUSY },
-	[TOLD] = TOLD_OF(FIELD_NONE, "finding", NULL),
-	[TOLD_WAIT] = TOLD_OF(TOLD, "finding(cpu_wait)", "cpu_wait"),
-	[TOLD_TIMER] = TOLD_OF(TOLD, "finding(timer)", "timer"),
-	[TOLD_NEW] = TOLD_OF(TOLD, "finding(of_a_later_kvmtop)", "of_a_later_kvmtop"),
+static const struct {
+	enum exit_kind kind;
+	const char *name;
+} reasons[] = {
+	{ EXITS_VMEXIT, "HLT" },
+	{ EXITS_VMEXIT, "PAUSE_INSTRUCTION" },
+	{ EXITS_VMEXIT, "EPT_VIOLATION" },
+	{ EXITS_VMEXIT, "npf" },
+	{ EXITS_VMEXIT, "CPUID" },
+	{ EXITS_VMEXIT, "MSR_WRITE" },
+	{ EXITS_VMEXIT, "IO_INSTRUCTION" },
+	{ EXITS_USERSPACE, "IO" },
+	{ EXITS_USERSPACE, "MMIO" },
+	{ EXITS_USERSPACE, "MEMORY_FAULT" },
+	{ EXITS_USERSPACE, "INTR" },
 };
+
+static const struct {
+	enum exit_kind kind;
+	const char *reason;
+	uint32_t reason_field;
+	const char *label;
+} arguments[] = {
+	{ EXITS_IOPORT, "IO_INSTRUCTION", IO_EXIT, "0x3f8 write 1 COM1" },
+	{ EXITS_IOPORT, "IO_INSTRUCTION", IO_EXIT, "0x1f0 read 2 IDE1" },
+	{ EXITS_IOPORT, "IO_INSTRUCTION", IO_EXIT, "0x40 write 1 PIT" },
+	{ EXITS_MMIO, "npf", NPF, "0xfee000b0 write 4" },
+	{ EXITS_MMIO, "DABT_LOW", FIELD_NONE, "0x9000000 write 4" },
+	{ EXITS_MMIO, "npf", NPF, "0xfebf1000 write 4" },
+	{ EXITS_MSR, "MSR_WRITE", MSR_EXIT, "0x6e0 IA32_TSC_DEADLINE write" },
+	{ EXITS_MSR, "MSR_WRITE", MSR_EXIT, "0x830 X2APIC_ICR write" },
+	{ EXITS_MSR, "MSR_WRITE", MSR_EXIT, "0x80b X2APIC_EOI write" },
+	{ EXITS_MSR, "MSR_WRITE", MSR_EXIT, "0x48 IA32_SPEC_CTRL write" },
+	{ EXITS_SYSREG, "SYS64", FIELD_NONE, "S3_3_C14_C3_2 CNTV_CVAL_EL0 write" },
+	{ EXITS_SYSREG, "SYS64", FIELD_NONE, "S3_0_C12_C11_5 ICC_SGI1R_EL1 write" },
+	{ EXITS_FAULT, "npf", NPF, "write-protected 4K" },
+	{ EXITS_FAULT, "npf", NPF, "write mmio" },
+	{ EXITS_FAULT, "npf", NPF, "write 4K" },
+	{ EXITS_INTERRUPT, NULL, FIELD_NONE, "line 5 raised" },
+	{ EXITS_INTERRUPT, NULL, FIELD_NONE, "line 8 raised" },
+	{ EXITS_INTERRUPT, NULL, FIELD_NONE, "line 5 lowered" },
+};
+
+static const struct field others[] = {
+	EVENT("kvm_pml_full"),
+	EVENT("kvm_dirty_ring_push"),
+	EVENT("kvm_async_pf_not_present"),
+	EVENT("kvm_nested_vmexit"),
+	EVENT("kvm_apic_accept_irq"),
+	EVENT("kvm_ple_window_update"),
+	{ .name = "lost_exits", .parent = FIELD_NONE, .is_extra = true },
+	{ .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
+	  .part = EVENT_PART(EVENT_PAGES_4K, 0) },
+	{ .name = "pages_2m", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
+	  .part = EVENT_PART(EVENT_PAGES_2M, 0) },
+	{ .name = "directed_yield_attempted", .parent = FIELD_NONE, .part = EVENT_BY_VCPU },
+	{ .name = "waits", .parent = FIELD_NONE, .use = USE_WAIT, .reason = FIELD_NONE },
+	{ .name = "waits(guest 5000 web1 vCPU 0)", .label = "vCPU 0", .alias = "web1",
+	  .parent = WAITS, .use = USE_WAIT, .part = WAIT_GUEST },
+	{ .name = "waits(own 4000 db1 vCPU 1)", .label = "vCPU 1", .alias = "db1",
+	  .parent = WAITS, .use = USE_WAIT, .part = WAIT_OWN },
+	{ .name = "waits(process make make)", .label = "make", .alias = "make",
+	  .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS },
+	{ .name = "waits(vmm 5000 web1 io)", .label = "io", .alias = "web1",
+	  .parent = WAITS, .use = USE_WAIT, .part = WAIT_VMM },
+	{ .name = "waits(kernel kworker)", .label = "kworker", .parent = WAITS,
+	  .use = USE_WAIT, .part = WAIT_KERNEL },
+};
+
+static void add_fields(struct fields *fields)
+{
+	static const enum host_part more[] = { HOST_REMOTE, HOST_FINDING, HOST_COST, HOST_SWAPPED,
+					       HOST_HUGE };
+	static const char *const rules[] = { "cpu_wait", "timer", "of_a_later_kvmtop" };
+	const struct exit_events events = { .lacks = { false } };
+	struct exit_fields exits;
+	struct host_fields host;
+
+	exit_fields_add(fields, 0, &events,
+			1U << TIME_WHOLE | 1U << TIME_GUEST | 1U << TIME_WAIT | 1U << TIME_POLL |
+				1U << TIME_BLOCK | 1U << TIME_BLOCK_USER, &exits);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		exit_fields_reason(&exits, reasons[i].kind, reasons[i].name, NULL, i == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++)
+		exit_fields_argument(&exits, arguments[i].kind, arguments[i].reason,
+				     arguments[i].reason_field, arguments[i].label);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, NPF, EXIT_BLOCKED);
+	exit_fields_exit_part(&exits, EXITS_VMEXIT, CPUID, EXIT_BLOCKED);
+	exit_fields_exit_part(&exits, EXITS_USERSPACE, USER_IO, EXIT_BLOCKED);
+	exit_fields_exit_part(&exits, EXITS_USERSPACE, USER_RESTART, EXIT_BLOCKED);
+	host_fields_add_part(fields, 1, HOST_STOPPED); /* of another source than all others */
+	host_fields_add(fields, 0, &host);
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		host_fields_add_part(fields, 0, more[i]);
+	host_fields_quota(&host, "/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs");
+	host_fields_quota(&host, HOST_QUOTA_HIDDEN);
+	host_fields_thread(&host, "IO");
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		host_fields_add_child(fields, TOLD, rules[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		fields_add(fields, &others[i]);
+	assert_int_equal(fields_count(fields), NR_FIELDS);
+}
 
 static int setup(void **state)
 {
 	struct world *world;
 
-	world_setup(state, specs, NR_FIELDS, &view_why);
+	world_setup(state, NULL, 0, &view_why);
 	world = *state;
+	add_fields(world->fields);
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
 	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
 	take(world); /* an interval begins here */
@@ -1056,7 +1023,7 @@ static void remedies_are_for_the_host(void **state)
 		const char *remedy;
 		uint32_t id;
 
-		id = fields_add(fields, &specs[VMEXIT]);
+		id = fields_add(fields, &(struct field)EXIT_OF(FIELD_NONE, "vmexit", 1));
 		id = fields_add(fields, &(struct field)EXIT_OF(id, hosts[i].reason, 1));
 		remedy = rule_remedy(rule, rules_cpu_maker(fields), fields, NULL);
 		for (size_t j = 0; j < sizeof(hosts) / sizeof(hosts[0]); j++)
