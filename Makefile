@@ -157,8 +157,8 @@ endif
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all static run tests objects test check check-live check-quick check-hosts \
-	deps check-headers check-layers check-style lint analyze fuzz mutate bench pictures install \
+.PHONY: FORCE all static run tests objects test check check-live check-quick check-hosts deps \
+	check-headers check-layers check-style lint analyze fuzz mutate bench pictures install \
 	uninstall dist deb rpm pkg check-packages release clean help
 
 all: $(PROGRAM) ## build ./kvmtop
@@ -314,8 +314,8 @@ TOOLS_CHANGED = $(eval TOOLS_CHANGED := $(or $(EVERY),$(shell find $(TOOL_FILES)
 	-newer $(TOOLS_PASSED) -print -quit 2>/dev/null || echo yes)))$(TOOLS_CHANGED)
 UNCHANGED = $(if $(TESTS)$(TOOLS_CHANGED),,$(TOOL_TESTS))
 
-# These look for minutes at what this machine's own KVM counts and at what that costs: make check-live.
-# make check has live.t, and make check-hosts exact counts of most of it.
+# These look for minutes at what this machine's own KVM counts, and at what that costs: make
+# check-live. make check has live.t, and make check-hosts exact counts of most of it.
 LIVE_TESTS = $(addprefix tests/cli/,churn.t cost.t exits.t host.t query_stats.t record.t \
 	strangers.t where.t who.t why.t)
 
