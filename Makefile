@@ -331,10 +331,12 @@ NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,minigu
 NEEDED = $(filter-out %.t $(SANITIZED)/%,$(CHOSEN_TESTS)) \
 	$(if $(CHOSEN_SHELL_TESTS),all $(NEEDED_HELPERS))
 NEEDED_SANITIZED = $(filter $(SANITIZED)/%,$(CHOSEN_TESTS))
-test: ## build and run every test, install nothing (TESTS="tests/cli/live.t tests/unit/lib ...")
+.PHONY: built
+built: # what make test runs
 	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
 	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) BUILD=$(SANITIZED) \
 		$(NEEDED_SANITIZED))
+test: built ## build and run every test, install nothing (TESTS="tests/cli/live.t tests/unit/lib ...")
 	@touch $(TOOLS_PASSED).now
 	@$(RUN_ENV) tests/run $(CHOSEN_TESTS)
 	@$(if $(TESTS)$(UNCHANGED),,mv $(TOOLS_PASSED).now $(TOOLS_PASSED))

@@ -93,7 +93,7 @@ agree() {
 on_screen() {
 	"$KVMTOP" -r "$1" -l --json --view "$2" | tail -n 1 >"$TMP/last"
 	"$HELPERS/invariants" --rows "$TMP/last" total,total_percent,rate,ended >"$TMP/rows"
-	screen_start 240 "$3" "exec $KVMTOP -r $1 --view $2"
+	script_start 240 "$3" -r "$1" --view "$2"
 	screen_wait '^ Total '
 	screen_shot | sed -e ':again' -e 's/\([0-9]\),\([0-9]\)/\1\2/' -e 't again' >"$TMP/picture"
 	screen_stop

@@ -554,6 +554,7 @@ screen_stop() {
 		t_tell end
 		wait "$T_script_pid"
 		exec 8>&- 9>&-
+		rm -f "$T_script".* # a subshell's next one has the same number
 		T_script=
 	fi
 	[ -n "$T_server" ] || return 0
