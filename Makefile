@@ -285,7 +285,7 @@ run: ## install what is missing, build, and show a demo guest or a captured mach
 	@packaging/tools/mount-tracefs
 	@packaging/tools/show $(RUN_PROGRAM)
 
-check: ## install what is missing, build, and run every test
+check: ## install what is missing, build, and run the tests
 	@packaging/tools/deps -q build test
 	@$(if $(filter tests/cli/fleet.t,$(CHOSEN_TESTS)),tests/hosts/beside fleet -- true)
 	@packaging/tools/mount-tracefs
