@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Exits by guest, vCPU and reason, counted by BPF: exactly, of many guests at once, and what is said
-# where that cannot be.
+# where that cannot be. tests/hosts/suite_exits.sh has what a trace of the kernel proves: arguments,
+# guests that live for a moment, a kernel without BTF.
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 need_live
@@ -69,17 +70,6 @@ is "$(sum_of total pid "$two" reason IO)" 156 "the other's"
 is "$(sum_of total pid "$two" vcpu 1)" 79 "one vCPU's, all of them"
 stop "$one"
 stop "$two"
-
-for event in ioport:321 mmio:45 cpuid:6; do
-	guest "args$event" --pio 321 --mmio 45 --cpuid 6
-	ready "args$event"
-	exits_begin --event "${event%:*}" -p "$GUEST"
-	go "args$event"
-	went "args$event"
-	exits_end
-	is "$(sum_of total "" "")" "${event#*:}" "--event ${event%:*}"
-	stop "$GUEST"
-done
 
 # ---- other threads for the same vCPUs
 
@@ -161,40 +151,6 @@ is "$?" 0 "exits -p ends with its guest"
 stop "$EXITS"
 is "$(sum_of total pid "$GUEST" reason IO)" 321 "and prints what the guest did until then"
 is "$(grep 'ended$' "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has ended" "and why"
-
-# ---- guests that come and go unseen
-
-# logged_of PID: the sum of a guest's deltas in the log.
-logged_of() {
-	grep -o "\"pid\":$1,[^}]*" "$TMP/brief" | grep -o '"delta":[0-9]*' |
-		awk -F: '{ sum += $2 } END { print sum + 0 }'
-}
-
-spawn "$KVMTOP" -l --json -b -s 0.3 >"$TMP/brief" 2>&1
-log=$SPAWNED
-wait_for 20 test -s "$TMP/brief"
-exits_begin
-pids=
-for i in 1 2 3 4 5; do
-	"$HELPERS/miniguest" --name "brief$i" --pio $((100 + i)) --rounds 1 >/dev/null 2>&1 &
-	pids="$pids $!"
-done
-for pid in $pids; do
-	wait "$pid"
-done
-sleep 1.2
-exits_end
-wrong=
-i=0
-for pid in $pids; do
-	i=$((i + 1))
-	got=$(sum_of total pid "$pid" reason IO)
-	[ "$got" = $((100 + i)) ] || wrong="$wrong $got, not $((100 + i));"
-	all=$(sum_of total pid "$pid")
-	[ "$(logged_of "$pid")" = "$all" ] || wrong="$wrong $(logged_of "$pid") of $all logged;"
-done
-stop "$log"
-is "$wrong" "" "5 guests that end before they are looked for: each has its row and its number"
 
 # ---- while a command runs
 
@@ -287,7 +243,7 @@ is "$(grep -c 'not counted' "$TMP/hotspots.err")" 0 "nothing is left out"
 stop "$GUEST"
 stop "$greedy"
 
-# ---- interrupts, and writes that eventfds take
+# ---- interrupts
 
 guest_of irqguest devices 500 300 0
 exits_begin --event interrupt
@@ -299,17 +255,6 @@ is "$(sum_of total reason "IRQ line 5 raised")" 500 "a line is counted"
 is "$(sum_of total reason "IRQ line 5 lowered")" 500 "by its level"
 is "$(sum_of total reason "IRQ MSI 0xfee00000 data 0x41")" 300 "and a message"
 is "$(sum_of total guest devices vcpu 0)" 0 "they are the guest's, and not a vCPU's"
-
-# tests/hosts has all of them.
-guest_of kickguest kicks 300
-exits_begin --event mmio
-go kicks
-went kicks
-exits_end
-stop "$GUEST"
-is "$(sum_of total reason "MMIO 0x80050 write 4 queue 1")" \
-	"$(sed -n 's/^0x80050 write 4 queue 1: //p' "$TMP/kicks.out")" \
-	"kicks of a queue are as many as its eventfd has"
 
 # ---- without BPF
 
@@ -342,34 +287,6 @@ kvm_userspace_exit(IO) 111" "events and reasons are counted all the same"
 else
 	skip "without BPF" "setpriv is not installed"
 fi
-
-# ---- a kernel without BTF
-
-# without_btf COMMAND...
-cat >"$TMP/without_btf" <<-'EOF'
-	mount -t tmpfs none /sys/kernel/btf && exec "$@"
-EOF
-without_btf="unshare -m sh $TMP/without_btf"
-# shellcheck disable=SC2086 # words
-like "$($without_btf "$KVMTOP" --list-providers | sed -n '/^exits/{n;p}')" \
-	'not here: the kernel has no BTF of KVM, which Linux 5\.16 ' \
-	"without BTF exits are not timed"
-guest perf --pio 37
-ready perf
-# shellcheck disable=SC2086
-spawn $without_btf "$KVMTOP" -1 -p "$GUEST" -f kvm_userspace_exit \
-	>"$TMP/perf" 2>"$TMP/perf.err"
-pid=$SPAWNED
-wait_for 20 is_sampling "$pid"
-go perf
-went perf
-wait_for 20 t_ended "$pid"
-is "$(awk '$2 > 0 { print $1, $2 }' "$TMP/perf")" "kvm_userspace_exit 38
-kvm_userspace_exit(HLT) 1
-kvm_userspace_exit(IO) 37" "events and reasons are counted by perf"
-like "$(cat "$TMP/perf.err")" '^kvmtop: tracepoint: not counted by bpf.*no BTF' \
-	"which says why"
-stop "$GUEST"
 
 # ---- BPF that can be probed, on a kernel that then refuses our programs
 
