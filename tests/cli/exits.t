@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Exits by guest, vCPU and reason, counted by BPF: exactly, of many guests at once, and what is said
-# where that cannot be. tests/hosts/suite_exits.sh has what a trace of the kernel proves: arguments,
-# guests that live for a moment, a kernel without BTF.
+# where that cannot be. Arguments, guests that live for a moment, and a kernel without BTF are in
+# tests/hosts/suite_exits.sh, beside the kernel's own trace.
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 need_live
