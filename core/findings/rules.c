@@ -416,10 +416,10 @@ const struct rule finding_rules[] = {
 		.remedies = REMEDIES(
 			{ "vhost", "This thread moves the guest's packets: give the network device "
 				   "more queues, so that several threads share them." },
-			{ NULL, "See what the thread does (ps -Lo tid,pcpu,comm PID; perf top -t "
-				"TID): a device, a console, a migration or a backup. A disk gets "
-				"an I/O thread of its own (QEMU: iothread); a timer that nothing "
-				"needs is switched off, with its device." }),
+			{ NULL, "See what the thread does (ps -Lo tid,pcpu,comm PID; perf top -p "
+				"PID --sort comm,symbol): a device, a console, a migration or a "
+				"backup. A disk gets an I/O thread of its own (QEMU: iothread); a "
+				"timer that nothing needs is switched off, with its device." }),
 	},
 	{
 		.id = "interrupts",

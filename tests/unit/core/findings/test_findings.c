@@ -276,6 +276,15 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	take(world);
 }
 
+/* A command of a remedy can be copied: it has the numbers of the guest and of its thread. */
+static void has_no_blanks(const struct rule *rule, const struct view_row *row)
+{
+	const char *remedy = row->cells[view_column_by_id(&view_why, "remedy")].text;
+
+	if (strstr(remedy, "PID") || strstr(remedy, "TID"))
+		fail_msg("%s: a word in place of a number: %s", rule->id, remedy);
+}
+
 static void each_rule_at_its_threshold(void **state)
 {
 	const struct rule *rule;
@@ -299,6 +308,8 @@ static void each_rule_at_its_threshold(void **state)
 					 is_below ? "below" : "above", text);
 			if (is_below && rule->measure != MEASURE_MEAN)
 				assert_string_equal(text, "");
+			for (size_t row = 0; row < world->view.nr_rows; row++)
+				has_no_blanks(rule, &world->view.rows[row]);
 			teardown(state);
 			setup(state);
 		}
@@ -374,6 +385,7 @@ static void a_busy_thread_of_the_vmm(void **state)
 	assert_string_equal(found(world), "vmm_thread db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "25.0 % of a CPU (a finding from 10 % on); IO");
+	assert_non_null(strstr(cell_of(world, "remedy"), "perf top -p 4000 --sort comm,symbol"));
 }
 
 /* What the guest takes is no cause, nor is a line of a guest that is not known. */
