@@ -204,7 +204,6 @@ static void describe(struct source *source, const struct source_reading *reading
 		.span_ns = reading->recording.span_ns,
 		.longer_ns = reading->recording.choice.longer_ns,
 		.nr_events = pairing->nr_events,
-		.nr_counted = pairing->nr_counted,
 		.nr_lost = pairing->nr_lost_events,
 		.is_more_lost = pairing->has_unknown_loss,
 	};

@@ -17,7 +17,6 @@
 struct source_recording {
 	char files[96]; /* "perf.data", "cpu0 and 3 more" */
 	uint64_t span_ns, nr_events, nr_lost;
-	uint64_t nr_counted; /* of nr_events: were only counted */
 	bool is_more_lost; /* more events than nr_lost; how many is unknown */
 	uint64_t longer_ns; /* exits that took longer are listed one by one */
 	/* Of its moments, if any: the time of its begin, and their interval. */

@@ -73,7 +73,7 @@ done
 
 # ---- made-up recordings, of which everything is known
 
-for kind in acrn kvmtrace dat sched perf group cpu-group; do
+for kind in acrn kvmtrace dat sched perf group; do
 	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
 done
 
@@ -110,11 +110,7 @@ golden perf-guest --by guest perf
 golden perf-key -k reason perf
 golden perf-pid -p 80 perf
 golden perf-vcpu --vcpu 1 dat
-golden group group
-golden group-events --view events group
-golden cpu-group cpu-group
-golden cpu-group-guest --view events -g beta cpu-group
-golden cpu-group-json --view events --json cpu-group
+golden group --view events group
 golden svm-tid --by tid svm-perf.data
 golden svm-cpuid --event cpuid svm-perf.data
 golden svm-mmio --event mmio --by guest svm-perf.data
@@ -137,39 +133,6 @@ for by in reason vcpu; do
 	check "--by $by: there are times" grep -q ' [1-9][0-9]*$' "$TMP/ours"
 	same_files "$TMP/ours" "$TMP/theirs" "--by $by: time_ns and wait_ns are all of the time"
 done
-
-# ---- what a group only counted is the same number everywhere
-
-# counted FILE FORMAT OPTIONS: "event count" of what the view of events has.
-counted() {
-	file=$1
-	shift
-	report --view events "$@" "$TMP/$file" 2>&1 | tr '{' '\n' | sed -nE \
-		-e 's/^(kvm_[a-z]*)( +|,)([0-9]+)[ ,].*/\1 \3/p' \
-		-e 's/^"event":"(kvm_[a-z]*)".*"total":([0-9]+),.*/\1 \2/p' | sort
-}
-
-# drawn FILE: the same of the timeline, where a point has the number.
-drawn() {
-	"$KVMTOP" timeline -k "$TMP/$1" 2>&1 | sed -nE \
-		's/.*"ph":"i","name":"(kvm_[a-z]*)".*"args":\{"counted":([0-9]+)\}.*/\1 \2/p' |
-		awk '{ nr[$1] += $2 } END { for (name in nr) print name, nr[name] }' | sort
-}
-
-for kind in group cpu-group; do
-	for format in --text --csv --json; do
-		# shellcheck disable=SC2086 # words
-		is "$(counted $kind $format)" "kvm_entry 64
-kvm_exit 64
-kvm_mmio 192" "$kind, $format: what perf counts"
-	done
-	is "$(drawn $kind)" "kvm_entry 64
-kvm_mmio 192" "$kind, timeline: the same"
-done
-is "$(counted group --csv -g beta)" "kvm_entry 32
-kvm_exit 32
-kvm_mmio 96" "group: what is of a guest"
-is "$(counted cpu-group --csv -g beta)" "kvm_exit 32" "cpu-group: of a guest only its samples"
 
 # ---- columns by any of their names
 

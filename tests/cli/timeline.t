@@ -265,7 +265,6 @@ same_events() {
 } >"$TMP/calls.json"
 printf '%s,%s,,%s,1,100.00,,\n' 1 7 a 1 0.25 b 1 9223372036854775808 c 1 '<not counted>' d \
 	2 -3 a 2 1e3 b 2 '<not counted>' c 2 8 d >"$TMP/counters"
-"$HELPERS/trace_make" cpu-group "$TMP/group" 50
 "$HELPERS/trace_make" perf "$TMP/perf" 5000
 
 # Two functions in turns, each of two samples of 2 us, which one function calls all the time.
@@ -284,7 +283,6 @@ if $python -c 'import google.protobuf' 2>/dev/null; then
 	same_events "a guest's and its host's" -k "$TMP/guest.dat" -k "$TMP/host.dat"
 	same_events "ACRN's, with the TSC as its clock" -k "$TMP/1" -k "$TMP/2" -f 2893217.5
 	same_events "more than a block of perf.data" -k "$TMP/perf"
-	same_events "events that were only counted" -k "$TMP/group"
 	same_events "samples with stacks" -k "$TMP/stacks"
 	same_events "function calls" "$TMP/calls.json"
 	same_events "counters" -p "$TMP/counters"

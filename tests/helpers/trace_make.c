@@ -2,8 +2,7 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|sched|buffers|host|guest|perf|group|cpu-group|stacks FILE
- *		[EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|sched|buffers|host|guest|perf|group|stacks FILE [EXITS]
  *	trace_make threads|threads-dat|threads-perf|threads-kvmtrace FILE [N]
  *	trace_make raw FILE FORMAT PAGES...
  *
@@ -16,9 +15,9 @@
  * units, and then waits 200 for a CPU. buffers is as dat, with a second buffer of the first CPU's
  * events. host is as dat, and guest what one of its guests recorded, by a clock 5000 s and 123 ns
  * ahead; all exits are from an address that the guest's symbols name do_idle+0x5. group has samples
- * of exits, which say that there were as many entries and three times as many accesses to memory;
- * cpu-group is the same, but counted by CPU. stacks has a sample with a stack in each exit. threads
- * has no exits, but events of N threads; in threads-dat and the like each thread makes an exit.
+ * of exits, with the counts of other events in them. stacks has a sample with a stack in each exit.
+ * threads has no exits, but events of N threads; in threads-dat and the like each thread makes an
+ * exit.
  */
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/perf_stacks.h"
@@ -308,39 +307,24 @@ static void make_perf(FILE *file, uint64_t nr)
 }
 
 /* As perf: two guests of a vCPU each, each on a CPU of its own. */
-static void make_any_group(FILE *file, uint64_t nr, enum group_of of)
+static void make_group(FILE *file, uint64_t nr)
 {
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct group_shape shape = group_shape;
-	uint64_t nr_exits[GROUP_CPUS] = { 0 };
 
-	shape.of = of;
-	put_group_begin(&bytes, &shape);
+	put_group_begin(&bytes, &group_shape);
 	put_perf_comm(&bytes, 70, 70, "alpha");
 	put_perf_comm(&bytes, 80, 80, "beta");
 	for (uint64_t i = 0; i < nr; i++) {
 		unsigned int cpu = i / NR_REASONS % 2;
 		uint32_t pid = 70 + 10 * cpu;
-		uint64_t exits = ++nr_exits[cpu];
-		const uint64_t counts[] = { exits, exits, 3 * exits, 1000 * exits };
 
 		put_exit(&event, pid + 1, 0, 1, reasons[i % NR_REASONS]);
-		put_group_sample(&bytes, &shape, 1 + 2000 * i, cpu, pid, pid + 1, &event, counts);
+		put_group_sample(&bytes, 1 + 2000 * i, cpu, pid, pid + 1, &event);
 	}
-	put_group_end(&bytes, &shape);
+	put_group_end(&bytes, &group_shape);
 	flush(&bytes, file);
 	bytes_release(&bytes);
 	bytes_release(&event);
-}
-
-static void make_group(FILE *file, uint64_t nr)
-{
-	make_any_group(file, nr, GROUP_OF_THREADS);
-}
-
-static void make_cpu_group(FILE *file, uint64_t nr)
-{
-	make_any_group(file, nr, GROUP_OF_CPUS);
 }
 
 /* Appends a file. */
@@ -411,7 +395,6 @@ int main(int argc, char **argv)
 		{ "perf", make_perf },
 		{ "group", make_group },
 		{ "stacks", make_stacks },
-		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
 		{ "threads-dat", make_threads_dat },
 		{ "threads-perf", make_threads_perf },

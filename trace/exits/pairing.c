@@ -499,22 +499,8 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
 		thread->vcpu = event->vcpu;
 }
 
-static void count_event(struct pairing *pairing, const struct trace_event *event, uint64_t nr)
-{
-	if (pairing->nr_events == 0)
-		intervals_begin(&pairing->intervals, event->time);
-	pairing_see(pairing, event->time);
-	pairing->nr_events += nr;
-	if (!event->counted)
-		return;
-	pairing->nr_counted += event->counted;
-	if (event->thread_key & EVENT_OF_CPU)
-		pairing->nr_counted_of_cpu += event->counted;
-}
-
 void pairing_add(struct pairing *pairing, const struct trace_event *event)
 {
-	uint64_t nr = event->counted ? event->counted : 1;
 	struct recorded_thread *thread;
 	const struct meaning *meaning;
 
@@ -522,10 +508,12 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 		pairing_lose(pairing, event);
 		return;
 	}
-	count_event(pairing, event, nr);
+	if (pairing->nr_events++ == 0)
+		intervals_begin(&pairing->intervals, event->time);
+	pairing_see(pairing, event->time);
 	meaning = meaning_of(&pairing->meanings, event->type);
 	if (meaning->kind >= MEANING_NONE) {
-		if (meaning->kind != MEANING_NONE && !event->counted)
+		if (meaning->kind != MEANING_NONE)
 			pairing_schedule(pairing, meaning, event);
 		return;
 	}
@@ -533,7 +521,7 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	if (!table_has_room(&pairing->table, thread, meaning->number))
 		thread = table_others(&pairing->table);
 	intervals_touch(&pairing->intervals, thread, event->time);
-	table_count_events(&pairing->table, thread, meaning->number, nr);
+	table_count_event(&pairing->table, thread, meaning->number);
 	if (thread->is_others) {
 		thread->is_vcpu |= is_of_vcpu(meaning);
 		return;
@@ -543,12 +531,6 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
-	if (event->counted) {
-		/* Without a field or a time they begin and end nothing. */
-		if (is_of_vcpu(meaning) && event->tid >= 0)
-			thread->is_vcpu = true;
-		return;
-	}
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
 	take(pairing, thread, meaning, event);

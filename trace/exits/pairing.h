@@ -180,8 +180,6 @@ struct pairing {
 	uint64_t nr_events;
 	bool has_time; /* of an event, or of a sample: */
 	uint64_t first_time, last_time;
-	uint64_t nr_counted; /* of nr_events: were only counted */
-	uint64_t nr_counted_of_cpu; /* of nr_counted: it is not known of which thread */
 	uint64_t first_exit, last_entry; /* times */
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
 	bool has_entries; /* without entries nothing has a duration */

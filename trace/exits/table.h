@@ -205,13 +205,13 @@ static inline bool table_has_room(const struct table *table, const struct record
 	return type < thread->counts.nr_events || table->nr_events < TABLE_EVENTS;
 }
 
-/* Counts events of one of KVM's types. */
-static inline void table_count_events(struct table *table, struct recorded_thread *thread,
-				      uint32_t type, uint64_t nr)
+/* Counts an event of one of KVM's types. */
+static inline void table_count_event(struct table *table, struct recorded_thread *thread,
+				     uint32_t type)
 {
 	if (type >= thread->counts.nr_events)
 		table_grow_events(table, thread, type);
-	thread->counts.events[type] += nr;
+	thread->counts.events[type]++;
 }
 
 /* The state of a thread, to look at. */

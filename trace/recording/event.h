@@ -59,8 +59,6 @@ struct trace_place {
 	const char *build_id; /* "": not known */
 };
 
-#define EVENT_OF_CPU (UINT64_C(1) << 63) /* in thread_key: it is of no thread */
-
 /*
  * One event. Valid, with all it points to, until the next trace_next().
  *
@@ -75,11 +73,6 @@ struct trace_event {
 	uint32_t file;	 /* see trace_file() */
 	uint64_t id;	 /* the file's number of the event, also where type says "unknown" */
 	int64_t lost;	 /* of a loss: how many, -1: some */
-	/*
-	 * Not 0: so many events of this type happened before, and were only counted. They have no
-	 * data, so no fields. Without a tid, thread_key is EVENT_OF_CPU and the CPU.
-	 */
-	uint64_t counted;
 	/* Not NULL: a sample, which has no data. Only after trace_want_stacks(). */
 	const struct trace_stack *stack;
 	/*

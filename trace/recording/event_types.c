@@ -223,17 +223,6 @@ void event_types_set(struct event_types *types, struct trace_event *event, const
 	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
 }
 
-void event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
-			     uint64_t counted)
-{
-	event->data = ""; /* readers of fields add offsets to it */
-	event->size = 0;
-	event->id = id;
-	event->type = type_of(types, id)->type;
-	event->vcpu = -1;
-	event->counted = counted;
-}
-
 enum trace_clock trace_clock_by_name(const char *name)
 {
 	if (strcmp(name, "x86-tsc") == 0 || strcmp(name, "ppc-tb") == 0 ||

@@ -59,13 +59,6 @@ void event_types_release(struct event_types *types); /* takes zeroes, too */
 void event_types_set(struct event_types *types, struct trace_event *event, const void *data,
 		     uint32_t size);
 
-/*
- * The same for events of this id that were only counted: sets type, id, counted, and that there is
- * no data.
- */
-void event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
-			     uint64_t counted);
-
 /* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
 enum trace_clock trace_clock_by_name(const char *name);
 

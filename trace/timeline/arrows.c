@@ -107,7 +107,7 @@ struct timeline_arrow **arrows_of(const struct timeline_arrows *arrows, size_t s
 	const struct arrow_guest *guest;
 	uint64_t number;
 
-	if (!meaning->target || event->counted ||
+	if (!meaning->target ||
 	    (meaning->level && !trace_field_number(meaning->level, event)))
 		return NULL;
 	guest = guest_of(arrows, sender, event);

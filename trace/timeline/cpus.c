@@ -203,9 +203,9 @@ void timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning
 		return; /* of a guest's CPU */
 	if (!meaning)
 		take_loss(cpus, event);
-	else if (meaning->kind == MEANING_SWITCH && !event->counted)
+	else if (meaning->kind == MEANING_SWITCH)
 		take_switch(cpus, meaning, event);
-	else if (meaning->kind == MEANING_WAKING && !event->counted)
+	else if (meaning->kind == MEANING_WAKING)
 		take_waking(cpus, meaning, event);
 }
 

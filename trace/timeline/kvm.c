@@ -263,8 +263,7 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 {
 	const struct track *track = thread->drawn;
 	const struct process *process = &kvm->processes[track->process];
-	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN ||
-		      thread->key & EVENT_OF_CPU;
+	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN;
 	char name[NAME_SIZE];
 
 	if (thread->is_others)
@@ -438,12 +437,10 @@ static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning
 			 meaning->kind == MEANING_USERSPACE;
 	const struct track *track;
 
-	if (is_paired && !event->counted && !thread->is_others)
+	if (is_paired && !thread->is_others)
 		return;
 	track = track_of(kvm, thread);
 	draw_instant(kvm, track, event, arrows_of(&kvm->arrows, track->process, meaning, event));
-	if (event->counted)
-		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
 		offsets_take_hz(event, &kvm->processes[track->process].tsc_hz);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)

@@ -68,9 +68,7 @@ struct timeline_args *args_copy(const struct timeline_args *args)
 
 void args_add_fields(struct timeline_args *args, const struct trace_event *event)
 {
-	if (event->counted)
-		args_add_number(args, "counted", (int64_t)event->counted);
-	for (size_t i = 0; !event->counted && i < event->type->nr_fields; i++) {
+	for (size_t i = 0; i < event->type->nr_fields; i++) {
 		const struct trace_field *field = &event->type->fields[i];
 		uint64_t number;
 		const void *data;

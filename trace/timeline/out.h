@@ -98,7 +98,7 @@ struct timeline_args *args_copy(const struct timeline_args *args);
 
 /*
  * Adds all numbers and texts of a recorded event, by the names of their fields: as numbers if a
- * reader with doubles keeps them exact, else as hex. Of events that were only counted: how many.
+ * reader with doubles keeps them exact, else as hex.
  */
 void args_add_fields(struct timeline_args *args, const struct trace_event *event);
 

@@ -19,7 +19,7 @@
  * described before the rows:
  *
  *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
- *	 "counted_events":...,"guests":...,"vcpus":...,"unfinished":...,
+ *	 "guests":...,"vcpus":...,"unfinished":...,
  *	 "lost":[{"time":...,"cpu":1,"events":7}],"lost_events":...,"losses":...}
  */
 #include <inttypes.h>
@@ -334,7 +334,6 @@ static void add_recording(struct json *json, const char *key, const struct lines
 	add_text(json, "unit", lines_recording_unit(about));
 	add_count(json, "span", about->span);
 	add_count(json, "events", about->pairing->nr_events);
-	add_count(json, "counted_events", about->pairing->nr_counted);
 	add_count(json, "guests", about->nr_guests);
 	add_count(json, "vcpus", about->nr_vcpus);
 	if (about->has_time)

@@ -120,17 +120,6 @@ static void print_losses(const struct lines_recording *about, FILE *out)
 		fprintf(out, "  and in %zu more\n", pairing->nr_losses - PAIRING_LOSSES);
 }
 
-static void print_counted(const struct lines_recording *about, FILE *out)
-{
-	uint64_t nr = about->pairing->nr_counted, of_cpu = about->pairing->nr_counted_of_cpu;
-
-	fprintf(out, "%" PRIu64 " event%s of a group ({...}:S) %s only counted: without reasons "
-		"and times", nr, plural(nr), nr == 1 ? "was" : "were");
-	if (of_cpu)
-		fprintf(out, ", %" PRIu64 " of them without a guest", of_cpu);
-	fputs(".\n", out);
-}
-
 static void print_waits(FILE *out)
 {
 	fputs("Times include waiting for a CPU: the scheduler's events are not recorded.\n", out);
@@ -159,16 +148,11 @@ void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *ou
 		fprintf(out, "%d: ", nr);
 		print_waits(out);
 	}
-	if (about->pairing->nr_counted) {
-		fprintf(out, "%d: ", nr);
-		print_counted(about, out);
-	}
 }
 
 bool lines_recording_has_lacks(const struct lines_recording *about)
 {
-	return about->pairing->nr_losses || about->nr_unfinished || about->has_waits ||
-	       about->pairing->nr_counted;
+	return about->pairing->nr_losses || about->nr_unfinished || about->has_waits;
 }
 
 void lines_recording_notes(const struct lines_recording *about, FILE *out)
@@ -182,7 +166,5 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 		      "No events of entering the guest are recorded: no durations.\n", out);
 	if (about->has_waits)
 		print_waits(out);
-	if (about->pairing->nr_counted)
-		print_counted(about, out);
 	print_losses(about, out);
 }

@@ -76,10 +76,6 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 	if (lost[0])
 		col = grid_printf(grid, 0, col, STYLE_ALERT, "%s  ", lost);
 	col = grid_printf(grid, 0, col, STYLE_PLAIN, "%s  %s events", span, events);
-	if (recording->nr_counted) {
-		format_count(events, sizeof(events), recording->nr_counted, 14, true);
-		col = grid_printf(grid, 0, col, STYLE_PLAIN, " (%s only counted)", events);
-	}
 	col = put_guests(screen, grid, col);
 	if (!put_then(screen, grid, col + 1))
 		put_right(grid, 0, col + 1, STYLE_PLAIN, "entire recording");

@@ -43,11 +43,10 @@ enum {
 struct perf {
 	struct perf_header header; /* the first member, for maps.c */
 	struct event_types types;
-	struct perf_counts counts;
 	size_t nr_reading; /* sources that have not ended */
 	uint64_t lost; /* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
-	bool has_unknown, has_periods, has_no_room; /* these are problems of the recording */
+	bool has_periods; /* a problem of the recording */
 	const struct trace_type *stack_type;
 };
 
@@ -55,7 +54,7 @@ struct perf_source {
 	struct trace_source source;
 	struct perf *perf;
 	struct perf_records records;
-	struct perf_entry *given; /* the current event, and what of its group is to be given */
+	struct perf_entry *given; /* the current event */
 	struct trace_stack stack; /* of the current event */
 	struct perf_waiting waiting;
 	size_t waiting_max; /* bytes */
@@ -132,29 +131,12 @@ static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample
 	return strcmp(event.type->system, "kvm") == 0;
 }
 
-/* False: they are damaged. */
-static bool check_counts(struct perf_source *perf, const struct perf_piece *piece,
-			 struct perf_sample *sample)
-{
-	enum perf_group group = perf_group_look(&perf->perf->header, sample);
-
-	if (group == PERF_GROUP_UNKNOWN && !perf->perf->has_unknown) {
-		trace_add_problem(perf->records.file, piece->offset,
-				  "a group ({...}:S) counts events that the header does not have");
-		perf->perf->has_unknown = true;
-	}
-	if (group == PERF_GROUP_NONE)
-		sample->nr_counts = 0;
-	return group != PERF_GROUP_DAMAGED;
-}
-
 static void on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_entry *entry = perf_waiting_new(&perf->waiting);
 	struct perf_sample *sample = &entry->sample;
 
-	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample) ||
-	    (sample->nr_counts && !check_counts(perf, piece, sample))) {
+	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample)) {
 		trace_add_problem(perf->records.file, piece->offset, "a damaged sample");
 		end_records(perf);
 		perf_waiting_drop(&perf->waiting, entry);
@@ -164,7 +146,7 @@ static void on_sample(struct perf_source *perf, const struct perf_piece *piece)
 		sample->raw = NULL; /* no tracepoint */
 	if (!sample->nr_chain || !perf->source.file->trace->wants_stacks)
 		sample->chain = NULL;
-	if (!sample->raw && !sample->nr_counts && !sample->chain) {
+	if (!sample->raw && !sample->chain) {
 		perf_waiting_drop(&perf->waiting, entry);
 		return;
 	}
@@ -287,45 +269,6 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 
 /* ---- events */
 
-static void set_thread(struct trace_event *event, const struct perf_sample *sample)
-{
-	event->pid = sample->pid;
-	if (sample->tid < 0)
-		return;
-	event->tid = sample->tid;
-	event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
-}
-
-/* Takes the next counted event out of the given sample's group. False: there is none. */
-static bool give_counted(struct perf_source *perf)
-{
-	struct trace_event *event = &perf->source.event;
-	struct perf_sample *sample = &perf->given->sample;
-	struct perf_counted counted;
-	int got = perf_group_take(&perf->perf->counts, &perf->perf->header, sample, &counted);
-
-	if (got == -E2BIG && !perf->perf->has_no_room) {
-		trace_add_problem(perf->records.file, perf->records.record_at,
-				  "too many threads have counts: some are left out");
-		perf->perf->has_no_room = true;
-	}
-	if (got <= 0)
-		return false;
-	event->time = sample->time;
-	event->cpu = sample->cpu;
-	event->lost = 0;
-	event->stack = NULL;
-	event_types_set_counted(&perf->perf->types, event, counted.tracepoint, counted.nr);
-	if (counted.is_of_thread) {
-		set_thread(event, sample);
-	} else { /* of any thread of the CPU, not only of the sample's */
-		event->pid = event->tid = -1;
-		event->thread_key = EVENT_OF_CPU | (uint64_t)event->file << 32 |
-				    (uint32_t)event->cpu;
-	}
-	return true;
-}
-
 /* The sample of a stack. */
 static void give_stack(struct perf_source *perf)
 {
@@ -340,8 +283,8 @@ static void give_stack(struct perf_source *perf)
 	event->vcpu = -1;
 }
 
-/* The event of the given entry. False: it is only to be counted. */
-static bool give_entry(struct perf_source *perf)
+/* The event of the given entry. */
+static void give_entry(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
 	const struct perf_sample *sample = &perf->given->sample;
@@ -349,17 +292,17 @@ static bool give_entry(struct perf_source *perf)
 	event->time = sample->time;
 	event->lost = perf->given->lost;
 	event->type = NULL;
-	event->counted = 0;
 	event->stack = NULL;
-	if (!event->lost && !sample->raw && !sample->chain)
-		return false;
 	if (!event->lost && !sample->raw)
 		give_stack(perf);
 	else if (!event->lost)
 		event_types_set(&perf->perf->types, event, sample->raw, sample->raw_size);
 	event->cpu = sample->cpu;
-	set_thread(event, sample);
-	return true;
+	event->pid = sample->pid;
+	if (sample->tid < 0)
+		return;
+	event->tid = sample->tid;
+	event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
 }
 
 static bool is_due(const struct perf_source *perf)
@@ -402,11 +345,9 @@ static bool next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
-	if (perf->given && perf->given->sample.nr_counts && give_counted(perf))
+	if (next_entry(perf)) {
+		give_entry(perf);
 		return true;
-	while (next_entry(perf)) {
-		if (give_entry(perf) || give_counted(perf))
-			return true;
 	}
 	say_maps_left_out(perf);
 	release(perf);
@@ -491,7 +432,6 @@ static void close_perf(struct trace_file *file)
 {
 	struct perf *perf = file->priv;
 
-	perf_counts_release(&perf->counts);
 	perf_header_release(&perf->header);
 	event_types_release(&perf->types);
 	free(perf);

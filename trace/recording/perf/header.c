@@ -23,7 +23,7 @@ enum {
 };
 
 /* Records of perf's own. */
-enum { RECORD_ATTR = 64, RECORD_ID_INDEX = 69, RECORD_FEATURE = 80 };
+enum { RECORD_ATTR = 64, RECORD_FEATURE = 80 };
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -53,9 +53,7 @@ static bool flag(const struct trace_info *info, uint64_t flags, unsigned int bit
 	return flags >> (info->is_big_endian ? 63 - bit : bit) & 1;
 }
 
-#define FLAG_INHERIT 1
 #define FLAG_FREQ 10
-#define FLAG_INHERIT_STAT 11
 #define FLAG_SAMPLE_ID_ALL 18
 #define FLAG_USE_CLOCKID 25
 
@@ -71,8 +69,7 @@ static const char *clock_of(int32_t clockid)
 static bool is_same_layout(const struct perf_layout *a, const struct perf_layout *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
-	       a->stack_ns == b->stack_ns &&
-	       a->has_sample_id == b->has_sample_id && a->counts_by_thread == b->counts_by_thread;
+	       a->stack_ns == b->stack_ns && a->has_sample_id == b->has_sample_id;
 }
 
 /*
@@ -107,9 +104,9 @@ static uint32_t add_layout(struct perf_header *header, const struct perf_layout 
 	return (uint32_t)header->nr_layouts++;
 }
 
-struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id)
+static const struct perf_id *find_id(const struct perf_header *header, uint64_t id)
 {
-	struct perf_id *found;
+	const struct perf_id *found;
 
 	HASH_FIND(hh, header->ids, &id, sizeof(id), found);
 	return found;
@@ -117,78 +114,84 @@ struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id)
 
 /* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */
 static void add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr,
-		    const struct perf_id *like)
+		    uint32_t layout)
 {
 	uint64_t most = cursor->file->info.size / sizeof(uint64_t);
-	bool is_kept;
 
 	if (header->is_piped || most > PERF_IDS_MAX)
 		most = PERF_IDS_MAX;
 	if (!cursor_check(cursor, nr <= most - header->nr_ids))
 		return;
-	is_kept = like->layout || header->layouts[0].read_format & PERF_FORMAT_GROUP;
 	for (uint64_t i = 0; i < nr && !cursor->err; i++) {
 		uint64_t id = cursor_u64(cursor);
 		struct perf_id *added;
 
 		header->nr_ids += !cursor->err;
-		if (cursor->err || !is_kept || perf_header_id(header, id))
+		if (cursor->err || !layout || find_id(header, id))
 			continue;
 		added = xcalloc(1, sizeof(*added));
-		*added = *like;
 		added->id = id;
+		added->layout = layout;
 		hash_add(header->ids, id, added);
 	}
 }
 
-/* Reads an attr of `size` bytes at the cursor. ret_like: what all ids of the event have. */
-static void take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
-		      struct perf_id *ret_like)
+/* Once: which events perf only counted is of no use, for their counts are not read. */
+static void say_members(struct trace_file *file, struct perf_header *header, uint64_t offset)
+{
+	if (!header->has_members)
+		trace_add_problem(file, offset, "of a group ({...}:S) only the first event is "
+				  "counted: record the others with an -e of their own");
+	header->has_members = true;
+}
+
+/*
+ * Reads an attr of `size` bytes at the cursor; offset: of the attr in the file. Returns its layout,
+ * 0 after an error, too.
+ */
+static uint32_t take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
+			  uint64_t offset)
 {
 	const struct trace_info *info = &cursor->file->info;
 	uint8_t attr[PERF_ATTR_SIZE_VER3] = { 0 };
 	struct perf_layout layout = { .sample_type = 0 };
-	uint64_t flags, config, begin = cursor->at;
+	uint64_t flags, begin = cursor->at;
 
-	*ret_like = (struct perf_id){ .layout = 0 };
 	cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
 	if (cursor->err)
-		return;
+		return 0;
 	cursor->at = begin + size;
-	config = bytes_u64(attr + 8, header->swap);
 	flags = bytes_u64(attr + 40, header->swap);
 	layout.sample_type = bytes_u64(attr + 24, header->swap);
 	layout.read_format = bytes_u64(attr + 32, header->swap);
 	layout.stack_ns = stack_ns_of(info, attr, flags, header->swap);
 	layout.has_sample_id = flag(info, flags, FLAG_SAMPLE_ID_ALL);
-	layout.counts_by_thread = flag(info, flags, FLAG_INHERIT) &&
-				  flag(info, flags, FLAG_INHERIT_STAT);
 	if (flag(info, flags, FLAG_USE_CLOCKID))
 		snprintf(header->clock, sizeof(header->clock), "%s",
 			 clock_of((int32_t)bytes_u32(attr + 92, header->swap)));
-	if (bytes_u32(attr, header->swap) == PERF_TYPE_TRACEPOINT && config <= UINT16_MAX)
-		ret_like->tracepoint = (uint16_t)config;
+	/* Without a period it has no samples. */
+	if (bytes_u32(attr, header->swap) == PERF_TYPE_TRACEPOINT &&
+	    !bytes_u64(attr + 16, header->swap))
+		say_members(cursor->file, header, offset);
 	perf_layout_find_places(&layout);
-	ret_like->layout = add_layout(header, &layout);
+	return add_layout(header, &layout);
 }
 
 /* Reads an attr of `size` bytes at the cursor, and the section of its ids. */
 static void get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
 {
-	struct perf_id like;
-	struct perf_section ids;
+	uint32_t layout = take_attr(cursor, header, size, cursor->at);
+	struct perf_section ids = get_section(cursor);
 
-	take_attr(cursor, header, size, &like);
-	ids = get_section(cursor);
 	if (!cursor_check(cursor, is_inside(cursor->file, &ids)))
 		return;
 	cursor->at = ids.offset;
-	add_ids(cursor, header, ids.size / sizeof(uint64_t), &like);
+	add_ids(cursor, header, ids.size / sizeof(uint64_t), layout);
 }
 
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id)
 {
-	const struct perf_id *found = perf_header_id(header, id);
+	const struct perf_id *found = find_id(header, id);
 
 	return &header->layouts[found ? found->layout : 0];
 }
@@ -402,18 +405,17 @@ static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, s
 }
 
 /* The attr begins with its size; the rest of the record are ids. */
-static void add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-		     size_t size)
+static void add_attr(struct trace_file *file, struct perf_header *header,
+		     const struct perf_piece *piece)
 {
-	struct cursor cursor = memory_cursor(file, at, size);
-	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0;
-	struct perf_id like;
+	struct cursor cursor = memory_cursor(file, piece->at, piece->size);
+	uint32_t size = piece->size >= 8 ? bytes_u32(piece->at + 4, header->swap) : 0, layout;
 
-	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size ||
+	if (size < PERF_ATTR_SIZE_VER0 || size > piece->size ||
 	    header->nr_layouts >= PERF_ATTRS_MAX)
 		return;
-	take_attr(&cursor, header, attr_size, &like);
-	add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), &like);
+	layout = take_attr(&cursor, header, size, piece->offset);
+	add_ids(&cursor, header, (piece->size - size) / sizeof(uint64_t), layout);
 }
 
 static void add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
@@ -426,29 +428,13 @@ static void add_feature(struct trace_file *file, struct perf_header *header, con
 		get_feature(&cursor, header, (unsigned int)feature, size - 8);
 }
 
-/* Their number, and of each id: id, index, CPU, thread (-1: it counts all threads of the CPU). */
-static void take_index(struct perf_header *header, const uint8_t *at, size_t size)
-{
-	const size_t entry_size = 4 * sizeof(uint64_t);
-	uint64_t nr = size >= 8 ? bytes_u64(at, header->swap) : 0;
-
-	for (size_t i = 8; nr > 0 && size - i >= entry_size; nr--, i += entry_size) {
-		struct perf_id *id = perf_header_id(header, bytes_u64(at + i, header->swap));
-
-		if (id)
-			id->is_of_thread = bytes_u64(at + i + 24, header->swap) != UINT64_MAX;
-	}
-}
-
 void perf_header_take(struct trace_file *file, struct perf_header *header,
 		      const struct perf_piece *piece)
 {
 	if (piece->type == RECORD_ATTR)
-		add_attr(file, header, piece->at, piece->size);
+		add_attr(file, header, piece);
 	else if (piece->type == RECORD_FEATURE)
 		add_feature(file, header, piece->at, piece->size);
-	else if (piece->type == RECORD_ID_INDEX)
-		take_index(header, piece->at, piece->size);
 }
 
 void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size)

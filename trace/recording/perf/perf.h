@@ -37,18 +37,15 @@ struct perf_layout {
 	struct perf_places sample; /* from the sample's begin */
 	struct perf_places last; /* at the end of other records, from the first of them */
 	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
-	bool counts_by_thread; /* counts in samples are of the sample's thread, whatever their id */
 };
 
 /*
  * An event by its id: the kernel gives an event one for each CPU, each thread, or both. Only events
- * that do not have the first layout, or have a group's counts in their samples.
+ * that do not have the first layout.
  */
 struct perf_id {
 	uint64_t id;
 	uint32_t layout;
-	uint16_t tracepoint; /* its number; 0: it is none */
-	bool is_of_thread; /* of one thread; else it may be of all threads of a CPU */
 	UT_hash_handle hh;
 };
 
@@ -60,11 +57,6 @@ struct perf_sample {
 	int32_t pid, tid, cpu;
 	uint32_t raw_size;
 	const uint8_t *raw; /* NULL: none */
-	/* How often each event of a group has happened so far, see below. NULL: no group. */
-	const uint8_t *counts;
-	uint32_t nr_counts;
-	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
-	bool counts_by_thread; /* see struct perf_layout */
 	uint64_t period;
 	bool is_of_several; /* stands for several events */
 	const uint8_t *chain; /* NULL: no stack, or it stands for no time */
@@ -150,6 +142,7 @@ struct perf_header {
 	struct perf_maps maps;
 	bool is_piped; /* perf wrote to a pipe: the members below come from records */
 	bool has_pieces; /* perf record --threads: the folder has further files with records */
+	bool has_members; /* events without samples, see perf_header_read() */
 	uint64_t data_at, data_size;
 	struct perf_layout *layouts;
 	size_t nr_layouts, layouts_room;
@@ -161,8 +154,9 @@ struct perf_header {
 
 /*
  * Reads the header, sets file->info, and parses the formats into file->types. 0, or -errno with
- * error. Damage is a problem of the file, and what was read before the damage is kept. A stream is
- * refused unless perf wrote it to a pipe.
+ * error. Damage is a problem of the file, and what was read before the damage is kept. So are
+ * events that have no samples, because perf only counted them (perf record -e '{a,b}:S'). A stream
+ * is refused unless perf wrote it to a pipe.
  */
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
 		     struct perf_header *header, struct error *error);
@@ -171,12 +165,9 @@ void perf_header_release(struct perf_header *header);
 /* The layout of the event with this id, or else the first layout; there must be one. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id);
 
-/* NULL: not known. */
-struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id);
-
 /*
- * Takes a part of the header that perf writes among the records: an event with its ids, a feature,
- * which CPU and which thread each id is of. A damaged one, or any other record, is skipped.
+ * Takes a part of the header that perf writes among the records: an event with its ids, or a
+ * feature. A damaged one, or any other record, is skipped.
  */
 void perf_header_take(struct trace_file *file, struct perf_header *header,
 		      const struct perf_piece *piece);
@@ -245,48 +236,5 @@ void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace
 
 /* Sets where the fields are, which the sample type says. */
 void perf_layout_find_places(struct perf_layout *layout);
-
-/*
- * The events of a group that have no samples (perf record -e '{a,b}:S').
- *
- * Each sample of the group's first event has how often each event of the group has happened so
- * far. A count is 0 in the beginning; its growth is what has happened since the sample before. An
- * id is of an event on one CPU, and of one thread or of all threads. Where threads inherit their
- * events, the count is of the id and the sample's thread.
- *
- * Sources: enum perf_event_read_format in uapi/linux/perf_event.h, deliver_sample_group() in
- * tools/perf/util/session.c.
- */
-#define PERF_COUNTS_MAX (1u << 20) /* counts that are remembered, for each id or id and thread */
-
-/* The latest counts. Zero-initialised is empty. */
-struct perf_counts {
-	struct perf_count *hash;
-};
-
-void perf_counts_release(struct perf_counts *counts);
-
-struct perf_counted {
-	uint16_t tracepoint;
-	bool is_of_thread; /* of the sample's thread; else of any threads of the CPU */
-	uint64_t nr;
-};
-
-enum perf_group {
-	PERF_GROUP_NONE, /* no tracepoint was counted */
-	PERF_GROUP_COUNTS,
-	PERF_GROUP_UNKNOWN, /* the header does not have the events of some counts */
-	PERF_GROUP_DAMAGED,
-};
-
-/* What the counts of a sample are. */
-enum perf_group perf_group_look(const struct perf_header *header, const struct perf_sample *sample);
-
-/*
- * Takes counts out of the sample up to the next event that happened and has no sample. 1, 0: there
- * is no more, or -E2BIG: there are more counts than are remembered.
- */
-int perf_group_take(struct perf_counts *counts, const struct perf_header *header,
-		    struct perf_sample *sample, struct perf_counted *ret_counted);
 
 #endif

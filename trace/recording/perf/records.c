@@ -268,17 +268,13 @@ void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, in
 {
 	struct perf_sample *sample = &entry->sample;
 	size_t raw_size = sample->raw ? sample->raw_size : 0;
-	size_t counts_size = (size_t)sample->nr_counts * sample->count_size;
 	size_t chain_size = sample->chain ? (size_t)sample->nr_chain * sizeof(uint64_t) : 0;
 
-	array_grow_unset(&entry->bytes, &entry->room, raw_size + counts_size + chain_size);
+	array_grow_unset(&entry->bytes, &entry->room, raw_size + chain_size);
 	if (raw_size)
 		sample->raw = memcpy(entry->bytes, sample->raw, raw_size);
-	if (counts_size)
-		sample->counts = memcpy(entry->bytes + raw_size, sample->counts, counts_size);
 	if (chain_size)
-		sample->chain = memcpy(entry->bytes + raw_size + counts_size, sample->chain,
-				       chain_size);
+		sample->chain = memcpy(entry->bytes + raw_size, sample->chain, chain_size);
 	entry->lost = lost;
 	entry->order = waiting->order++;
 	entry->next = NULL;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses samples and the fields at the end of other records, and finds what a group counted. */
-#include <errno.h>
+/* Parses samples and the fields at the end of other records. */
 #include <linux/perf_event.h>
 
 #include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 
-#define COUNT_MAX (UINT64_C(1) << 48) /* a larger count is damage */
-#define STACK_NS_MAX UINT64_C(3600000000000) /* so is more for one sample */
+#define STACK_NS_MAX UINT64_C(3600000000000) /* more for one sample is damage */
 
 /* The part of a record that is not parsed yet. */
 struct rest {
@@ -45,12 +43,10 @@ static uint32_t take_u32(struct rest *rest)
 	return at ? bytes_u32(at, rest->swap) : 0;
 }
 
-/* The count of an event, or of a group of events. */
-static void take_counts(struct rest *rest, const struct perf_layout *layout,
-			struct perf_sample *sample)
+/* Skips the count of an event, or of each event of a group: PERF_SAMPLE_READ. */
+static void skip_counts(struct rest *rest, uint64_t format)
 {
-	uint64_t format = layout->read_format, nr = 1, size = 8;
-	const uint8_t *counts;
+	uint64_t nr = 1, size = 8;
 
 	if (format & PERF_FORMAT_GROUP)
 		nr = take_u64(rest);
@@ -62,13 +58,7 @@ static void take_counts(struct rest *rest, const struct perf_layout *layout,
 		size += 8;
 	if (format & (1U << 4)) /* PERF_FORMAT_LOST */
 		size += 8;
-	counts = take(rest, nr < 65536 ? nr * size : UINT64_MAX);
-	if (!counts || !(format & PERF_FORMAT_GROUP))
-		return;
-	sample->counts = counts;
-	sample->nr_counts = (uint32_t)nr;
-	sample->count_size = format & PERF_FORMAT_ID ? (uint8_t)size : 8;
-	sample->counts_by_thread = layout->counts_by_thread;
+	take(rest, nr < 65536 ? nr * size : UINT64_MAX);
 }
 
 /* The addresses of a stack, with words among them that say of what the next ones are. */
@@ -185,7 +175,7 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	take_words(at, header->swap, &layout->sample, ret_sample);
 	ret_sample->stack_ns = stack_ns_of(header, layout, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_READ)
-		take_counts(&rest, layout, ret_sample);
+		skip_counts(&rest, layout->read_format);
 	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&rest, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_RAW) {
@@ -232,129 +222,4 @@ void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace
 			stack->nr_kernel++;
 		stack->addresses[stack->nr++] = word;
 	}
-}
-
-/* ---- groups */
-
-/* No member of the key has padding. */
-struct perf_count_key {
-	uint64_t id;
-	int64_t tid; /* -1: the count is of the id alone */
-};
-
-struct perf_count {
-	struct perf_count_key key;
-	uint64_t latest;
-	UT_hash_handle hh;
-};
-
-void perf_counts_release(struct perf_counts *counts)
-{
-	hash_free(counts->hash, free);
-}
-
-/* The i-th count of a sample. */
-struct value {
-	uint64_t count, id;
-};
-
-static bool has_ids(const struct perf_sample *sample)
-{
-	return sample->count_size >= 2 * sizeof(uint64_t);
-}
-
-static struct value value_at(const struct perf_header *header, const struct perf_sample *sample,
-			     uint32_t i)
-{
-	const uint8_t *at = sample->counts + (size_t)i * sample->count_size;
-
-	return (struct value){ bytes_u64(at, header->swap), bytes_u64(at + 8, header->swap) };
-}
-
-enum perf_group perf_group_look(const struct perf_header *header, const struct perf_sample *sample)
-{
-	enum perf_group group = PERF_GROUP_NONE;
-
-	if (sample->nr_counts > 1 && !has_ids(sample))
-		return PERF_GROUP_UNKNOWN;
-	for (uint32_t i = 0; i < sample->nr_counts && has_ids(sample); i++) {
-		const struct value value = value_at(header, sample, i);
-		const struct perf_id *id = perf_header_id(header, value.id);
-
-		if (value.count > COUNT_MAX)
-			return PERF_GROUP_DAMAGED;
-		if (!id)
-			group = PERF_GROUP_UNKNOWN;
-		else if (id->tracepoint && group == PERF_GROUP_NONE)
-			group = PERF_GROUP_COUNTS;
-	}
-	return group;
-}
-
-static int add_count(struct perf_counts *counts, const struct perf_count_key *key,
-		     struct perf_count **ret_count)
-{
-	struct perf_count *count;
-
-	if (HASH_COUNT(counts->hash) >= PERF_COUNTS_MAX)
-		return -E2BIG;
-	count = xcalloc(1, sizeof(*count));
-	count->key = *key;
-	hash_add(counts->hash, key, count);
-	*ret_count = count;
-	return 0;
-}
-
-/*
- * By how much a count has grown. An interrupt may write its sample before the sample that it
- * interrupts: the later record then has the smaller count, and nothing has grown.
- */
-static int grow(struct perf_counts *counts, const struct perf_count_key *key, uint64_t now,
-		uint64_t *ret_grown)
-{
-	struct perf_count *count;
-	int err = 0;
-
-	*ret_grown = 0;
-	HASH_FIND(hh, counts->hash, key, sizeof(*key), count);
-	if (!count && now)
-		err = add_count(counts, key, &count);
-	if (err || !count || now <= count->latest)
-		return err;
-	*ret_grown = now - count->latest;
-	count->latest = now;
-	return 0;
-}
-
-int perf_group_take(struct perf_counts *counts, const struct perf_header *header,
-		    struct perf_sample *sample, struct perf_counted *ret_counted)
-{
-	int err = 0;
-
-	while (sample->nr_counts > 0 && has_ids(sample) && !err) {
-		const struct value value = value_at(header, sample, 0);
-		const struct perf_id *id = perf_header_id(header, value.id);
-		struct perf_count_key key = { value.id, -1 };
-		uint64_t grown;
-
-		if (!sample->id)
-			sample->id = value.id; /* the kernel begins with the first event */
-		sample->counts += sample->count_size;
-		sample->nr_counts--;
-		if (!id || !id->tracepoint)
-			continue;
-		if (sample->counts_by_thread)
-			key.tid = sample->tid;
-		err = grow(counts, &key, value.count, &grown);
-		if (err || !grown || value.id == sample->id)
-			continue;
-		*ret_counted = (struct perf_counted){
-			.tracepoint = id->tracepoint,
-			.is_of_thread = sample->tid >= 0 &&
-					(id->is_of_thread || sample->counts_by_thread),
-			.nr = grown,
-		};
-		return 1;
-	}
-	return err;
 }

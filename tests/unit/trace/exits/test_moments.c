@@ -16,7 +16,6 @@
 #include "core/monitor.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
-#include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "history/recent.h"
 #include "trace/exits/recording.h"
@@ -554,39 +553,6 @@ static void totals_are_the_recordings(void **state)
 	end(&world);
 }
 
-/* A group's counts are of the interval of the sample that has them. */
-static void counted_events_of_intervals(void **state)
-{
-	static const uint64_t entries[] = { 2, 2, 5, 6 };
-	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	struct world world;
-
-	(void)state;
-	put_group_begin(&file, &group_shape);
-	for (uint64_t i = 0; i < 4; i++) {
-		const uint64_t counts[] = { i + 1, entries[i], 0, 0 };
-
-		put_exit(&event, 77, 0, 1, 12);
-		put_group_sample(&file, &group_shape, 500 + 1000 * i, 0, 70, 77, &event, counts);
-	}
-	put_exit(&event, 77, 0, 1, 12);
-	put_group_sample(&file, &group_shape, 4500, 0, 70, 77, &event,
-			 (const uint64_t[]){ 5, 16, 0, 0 });
-	put_group_end(&file, &group_shape);
-	save(path, file.data, file.len);
-	bytes_release(&event);
-	bytes_release(&file);
-	open_file(&world, path, 4);
-	assert_int_equal(count_of(&world, 1, "kvm_entry"), 2);
-	assert_int_equal(count_of(&world, 2, "kvm_entry"), 0);
-	assert_int_equal(count_of(&world, 3, "kvm_entry"), 3);
-	assert_int_equal(count_of(&world, 4, "kvm_entry"), 11);
-	assert_int_equal(count_of(&world, 4, "kvm_exit"), 2);
-	assert_int_equal(subtract_all(&world), 4);
-	nothing_is_left(&world);
-	end(&world);
-}
-
 /* Of a damaged file: the last event has the latest time that there can be. */
 static void the_latest_time_ends_the_last_interval(void **state)
 {
@@ -737,7 +703,6 @@ UNIT(test_moments)
 		cmocka_unit_test(exit_of_many_intervals),
 		cmocka_unit_test(parts_of_intervals),
 		cmocka_unit_test(an_ended_guest_has_no_intervals),
-		cmocka_unit_test(counted_events_of_intervals),
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(totals_are_the_recordings),
 		cmocka_unit_test(the_latest_time_ends_the_last_interval),

@@ -15,7 +15,6 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/exit_cases.h"
 #include "tests/worlds/cmocka_range.h"
-#include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
 #include "core/views/query.h"
@@ -1248,15 +1247,15 @@ static void more_types_than_are_kept(void **state)
 
 		if (!table_has_room(&table, thread, TYPES - 1))
 			thread = table_others(&table);
-		table_count_events(&table, thread, TYPES - 1, 5);
+		table_count_event(&table, thread, TYPES - 1);
 		assert_int_in_range(table.nr_events, TYPES, TABLE_EVENTS + TYPES);
 	}
 	for (size_t i = 0; i < table.nr_threads; i++) {
 		if (table.threads[i]->counts.nr_events)
 			count += table.threads[i]->counts.events[TYPES - 1];
 	}
-	assert_int_equal(count, 5 * NR);
-	assert_int_equal(table.others->counts.events[TYPES - 1], 5 * (NR - 16));
+	assert_int_equal(count, NR);
+	assert_int_equal(table.others->counts.events[TYPES - 1], NR - 16);
 	table_release(&table);
 }
 
@@ -1783,34 +1782,6 @@ static void exits_that_are_not_known(void **state)
 	end(&world);
 }
 
-/* {cpu-clock,kvm_exit,...}:S has the number of exits of each guest, and nothing else of them. */
-static void exits_that_were_counted(void **state)
-{
-	enum { CONFIG = 168 + 144 * GROUP_ENTRY + 8 };
-	struct bytes file = { .len = 0 }, none = { .len = 0 };
-	struct group_shape shape = group_shape;
-	struct world world;
-
-	(void)state;
-	begin(&world);
-	shape.has_clock = true;
-	put_group_begin(&file, &shape);
-	set_u64(&file, CONFIG, ID_EXIT);
-	put_perf_comm(&file, 70, 70, "alpha");
-	put_perf_comm(&file, 80, 80, "beta");
-	put_group_sample(&file, &shape, 1000, 0, 70, 77, &none, (const uint64_t[]){ 1, 5, 0, 9 });
-	put_group_sample(&file, &shape, 2000, 1, 80, 88, &none, (const uint64_t[]){ 1, 7, 0, 9 });
-	put_group_sample(&file, &shape, 3000, 0, 70, 77, &none, (const uint64_t[]){ 2, 9, 0, 9 });
-	put_group_end(&file, &shape);
-	open_bytes(&world, &file, 1);
-	look(&world, &view_guests);
-	assert_int_equal(cell(&world, "alpha", "total")->count, 9);
-	assert_int_equal(cell(&world, "beta", "total")->count, 7);
-	look(&world, &view_events);
-	assert_int_equal(cell(&world, "kvm_exit", "total")->count, 16);
-	end(&world);
-}
-
 /* As live: what is beside the reason in its field is a flag. */
 static void an_entry_that_failed(void **state)
 {
@@ -2266,7 +2237,6 @@ UNIT(test_recorded)
 		cmocka_unit_test(long_exits),
 		cmocka_unit_test(wait_of_a_long_exit),
 		cmocka_unit_test(exits_that_are_not_known),
-		cmocka_unit_test(exits_that_were_counted),
 		cmocka_unit_test(an_entry_that_failed),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),

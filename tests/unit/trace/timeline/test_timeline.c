@@ -15,7 +15,6 @@
 
 #include "cmd/command.h"
 #include "tests/unit/unit.h"
-#include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/exits/recording.h"
 #include "trace/timeline/timeline.h"
@@ -418,47 +417,6 @@ static void lost_events_end_what_is_open(void **state)
 	assert_string_equal(find(&picture, 'X', "guest")->category, "guest,cut");
 	assert_string_equal(find(&picture, 'X', "HLT")->category, "kvm");
 	picture_release(&picture);
-}
-
-/* What a group only counted is a point with the number, of the thread or of the CPU. */
-static void draw_counted(enum group_of of, const char *want)
-{
-	struct group_shape shape = group_shape;
-	struct bytes file = { .len = 0 };
-	struct picture picture;
-
-	shape.of = of;
-	put_group_begin(&file, &shape);
-	put_exit(&event, 178, 2, 1, 12);
-	put_group_sample(&file, &shape, 1000, 1, 170, 178, &event,
-			 (const uint64_t[]){ 1, 0, 0, 100 });
-	put_exit(&event, 178, 2, 1, 30);
-	put_group_sample(&file, &shape, 1500, 1, 170, 178, &event,
-			 (const uint64_t[]){ 2, 7, 3, 200 });
-	put_group_end(&file, &shape);
-	save(dat, file.data, file.len);
-	bytes_release(&file);
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
-	picture = picture_of(out);
-	is_drawn(&picture, want);
-	assert_string_equal(find(&picture, 'i', "kvm_entry")->args, "{\"counted\":7}");
-	assert_string_equal(find(&picture, 'i', "kvm_mmio")->args, "{\"counted\":3}");
-	picture_release(&picture);
-}
-
-static void draws_counted_events(void **state)
-{
-	(void)state;
-	draw_counted(GROUP_OF_THREADS, "X HLT|kvm,cut|1.178 0+500 \n"
-				       "X halted|halted,cut|1.178 0+500 \n"
-				       "i kvm_entry|kvm|1.178 500+0 \n"
-				       "i kvm_mmio|kvm|1.178 500+0 \n"
-				       "X IO_INSTRUCTION|kvm,cut|1.178 500+0 \n");
-	draw_counted(GROUP_OF_CPUS, "X HLT|kvm,cut|1.178 0+500 \n"
-				    "X halted|halted,cut|1.178 0+500 \n"
-				    "X IO_INSTRUCTION|kvm,cut|1.178 500+0 \n"
-				    "i kvm_entry|kvm|2.1 500+0 \n"
-				    "i kvm_mmio|kvm|2.1 500+0 \n");
 }
 
 /* Two threads that are vCPU 0 are of two guests. */
@@ -1233,7 +1191,6 @@ UNIT(test_timeline)
 		cmocka_unit_test(draws_guest_kvm_userspace_and_halted),
 		cmocka_unit_test(what_the_recording_cuts_is_marked),
 		cmocka_unit_test(lost_events_end_what_is_open),
-		cmocka_unit_test(draws_counted_events),
 		cmocka_unit_test(guests_are_processes),
 		cmocka_unit_test(all_other_events_are_points),
 		cmocka_unit_test(more_threads_than_are_kept),

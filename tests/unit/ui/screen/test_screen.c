@@ -1181,12 +1181,6 @@ static void a_recording_says_what_it_is(void **state)
 		.nr_lost = 42,
 		.is_more_lost = true,
 	};
-	const struct source_recording counted = {
-		.files = "perf.data",
-		.span_ns = recording.span_ns,
-		.nr_events = recording.nr_events,
-		.nr_counted = 3456,
-	};
 	struct world *w = *state;
 
 	w->screen.recording = &recording;
@@ -1209,10 +1203,6 @@ static void a_recording_says_what_it_is(void **state)
 	assert_string_equal(line(w, 0), "kvmtop  a-name-that-…  more than 42 lost");
 	w->screen.page = PAGE_HELP;
 	assert_non_null(strstr(picture(w, 80, 40), "first to its last moment"));
-	w->screen.page = PAGE_TABLE;
-	w->screen.recording = &counted;
-	picture(w, 160, 12);
-	assert_non_null(strstr(line(w, 0), "  12.3s  1,234,567 events (3,456 only counted)  0 "));
 }
 
 UNIT(test_screen)

@@ -488,8 +488,6 @@ static void put_field(struct bytes *bytes, uint64_t bit, uint64_t read_format)
 static void check_sample(const struct perf_header *header, const struct bytes *bytes)
 {
 	uint64_t type = header->layouts[0].sample_type;
-	bool has_group = type & PERF_SAMPLE_READ &&
-			 header->layouts[0].read_format & PERF_FORMAT_GROUP;
 	struct perf_sample sample;
 
 	assert_true(perf_sample_read(header, bytes->data, bytes->len, &sample));
@@ -497,7 +495,6 @@ static void check_sample(const struct perf_header *header, const struct bytes *b
 	assert_int_equal(sample.pid, type & PERF_SAMPLE_TID ? 70 : -1);
 	assert_int_equal(sample.time, type & PERF_SAMPLE_TIME ? 1234 : 0);
 	assert_int_equal(sample.cpu, type & PERF_SAMPLE_CPU ? 3 : -1);
-	assert_int_equal(sample.nr_counts, has_group ? NR_COUNTS : 0);
 	assert_false(sample.is_of_several);
 	if (type & PERF_SAMPLE_RAW) {
 		assert_int_equal(sample.raw_size, strlen(RAW));
