@@ -79,12 +79,11 @@ static const struct option_spec specs[] = {
 	OTHER(EXITS, 't', "tid", "TID", tid, "one vCPU, by its thread"),
 	STRING(EXITS, 'T', "tids", "TID,...", tids, "these vCPUs, by their threads"),
 	FLAG(RUNS | NOW, 't', "tracepoints", tracepoints,
-	     "count the kernel's trace events (default)"),
-	FLAG(RUNS | NOW, 'd', "debugfs", debugfs, "KVM's own counters instead; -d -t: both"),
-	FLAG(RUNS | NOW, 0, "account", account,
-	     "the same counters by BPF, also under lockdown"),
+	     "count the kernel's trace events, as --cost events"),
+	FLAG(RUNS | NOW, 'd', "debugfs", debugfs,
+	     "KVM's own counters, by debugfs, as --cost none; -d -t: both"),
 	FLAG(RUNS | NOW, 'i', "debugfs-include-past", include_past,
-	     "count since each guest's start (-d, --account)"),
+	     "KVM's own counters since each guest's start, as --cost none"),
 	STRING(EXITS | REPORT, 0, "event", "EVENT", event_name, EXIT_KINDS, .words = EXIT_KINDS),
 	WORD(REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
 	     .words = BY_WORDS),
@@ -257,7 +256,6 @@ static const struct option_rule rules[] = {
 	{ true, 0, "keep", "write", NULL },
 	{ true, 0, "max-age", "write", NULL },
 	{ true, 0, "max-size", "write", NULL },
-	{ true, NOW, "debugfs-include-past", "debugfs account", NULL },
 	{ true, EXITS | REPORT, "halts", "longer", NULL },
 	{ true, EXITS, "arguments", "longer", NULL },
 	{ true, EXITS, "guest-kallsyms", "longer", NULL },
@@ -281,7 +279,6 @@ static const struct option_rule rules[] = {
 	{ true, PROMETHEUS, "guest", "host", "name the host of the guest" },
 	{ true, PROMETHEUS, "pid", "host", "name the host of the guest" },
 	{ false, TOP, "once", "log output", "-l -n 1 -s 1 logs one second" },
-	{ false, 0, "debugfs", "account", "they have the same counters" },
 	{ false, 0, "csv", "json", NULL },
 	{ false, 0, "prometheus", "listen", "run kvmtop twice" },
 	{ false, 0, "alltids", "vcpu", NULL },
@@ -438,6 +435,18 @@ static int read_outputs(struct options *options, struct error *error)
 	return 0;
 }
 
+/* Of the words that set the level, the one that costs most counts. */
+static enum cost cost_of(const struct options *options)
+{
+	enum cost cost = options->tracepoints ? COST_EVENTS :
+			 options->debugfs || options->include_past ? COST_NONE : COSTS;
+	enum cost named = options->cost_name ?
+		(enum cost)option_word(COSTS_BY_NAME, options->cost_name) : COSTS;
+
+	cost = named < cost ? named : cost;
+	return cost < COSTS ? cost : COST_TIMES;
+}
+
 static int read_words(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
@@ -447,11 +456,7 @@ static int read_words(struct options *options, struct error *error)
 		return err;
 	if (options->pids && !options->pid && !takes_lists)
 		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
-	if (options->cost_name)
-		options->cost = (enum cost)option_word(COSTS_BY_NAME, options->cost_name);
-	if (options->cost == COST_NONE && options->tracepoints)
-		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
-						 "events with -t");
+	options->cost = cost_of(options);
 	if (options->keep && options->cost != COST_TIMES)
 		return error_set(error, -EINVAL, "--keep where needs --cost times");
 	if (options->input_format)

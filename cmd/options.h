@@ -225,10 +225,10 @@ struct options {
 	/* What is counted. */
 	const char *fields, *guest, *pids, *tids, *event_name, *engine, *thresholds;
 	const char *cost_name;
-	enum cost cost; /* of cost_name */
+	enum cost cost; /* of --cost, -t, -d and -i */
 	pid_t pid, tid;	      /* pid: the one of pids, 0 where pids has several */
 	unsigned long vcpu;
-	bool has_vcpu, all, debugfs, account, tracepoints, include_past, demo;
+	bool has_vcpu, all, debugfs, tracepoints, include_past, demo;
 	uint64_t longer_ns;
 	bool halts, arguments;
 	unsigned long hertz; /* samples of stacks a second */
@@ -281,12 +281,6 @@ struct options {
 /* See struct option_table. */
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
 		 struct error *error);
-
-/* Whether KVM's own counters are asked for. */
-static inline bool options_want_counters(const struct options *options)
-{
-	return options->debugfs || options->account;
-}
 
 /* The kind of options->source. */
 static inline enum source_kind options_kind(const struct options *options)

@@ -188,6 +188,10 @@ int run_print(struct run *run, uint64_t time_ns, struct error *error)
 		view_drop_repeated(&run->view);
 	/* Guests come and go: a log waits for them. */
 	note = is_log && !query_lacks(query, facts) ? run->view.note : view_remark(&run->view);
+	/* kvm_stat's columns, of -b, have no times that could be missing. */
+	if (run->view.nr_rows && run->options->by_guest && !run->options->csv &&
+	    !run->options->json)
+		note = NULL;
 	if (!note && run->options->mode == MODE_ONCE && !run->view.nr_rows) {
 		if (query->type == &view_why)
 			note = "Nothing found in this interval. kvmtop-why(8) has the causes that "

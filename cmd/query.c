@@ -142,7 +142,7 @@ int query_name_view(struct options *options, struct error *error)
 static bool begins_with_guests(const struct options *options)
 {
 	return options->mode == MODE_SCREEN && !options->view_name && !options->fields &&
-	       !options->tracepoints && !options_want_counters(options) &&
+	       !options->tracepoints && !options->debugfs && !options->include_past &&
 	       !options->children && !options->sort;
 }
 

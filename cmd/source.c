@@ -126,11 +126,12 @@ static void apply_cost(struct monitor_config *monitor)
 	monitor->options.has_times = monitor->cost == COST_TIMES;
 	if (monitor->cost == COST_TIMES)
 		return;
-	if (!(monitor->providers & PROVIDERS_STATISTICS))
-		monitor->providers |= account;
 	monitor->providers &= ~(1U << PROVIDER_EXITS);
 	if (monitor->cost == COST_NONE)
 		monitor->providers &= ~(1U << PROVIDER_TRACEPOINT | 1U << PROVIDER_COST);
+	if (monitor->providers & PROVIDERS_STATISTICS)
+		return;
+	monitor->providers |= account;
 	if (monitor->providers & 1U << PROVIDER_TRACEPOINT)
 		monitor->asides |= account;
 }

@@ -31,8 +31,8 @@ struct top {
 
 /*
  * Exits are timed for the screen, where the user may choose any view, and for the views that show
- * times. -b without a filter, and without KVM's own counters, has exits, too: otherwise a
- * guest that runs for less than a second would be missing.
+ * times. -b without a filter has exits, too: otherwise a guest that runs for less than a second
+ * would be missing.
  */
 static bool wants_exits(const struct top *top)
 {
@@ -41,9 +41,7 @@ static bool wants_exits(const struct top *top)
 
 	return options->mode == MODE_SCREEN || options->write_file ||
 	       query->type->is_timed ||
-	       (query->type->needs &&
-		!(options->by_guest &&
-		  (query->filter || options_want_counters(options))));
+	       (query->type->needs && !(options->by_guest && query->filter));
 }
 
 /* Views of exits show the scheduler's numbers, too. */
@@ -66,11 +64,9 @@ static unsigned int choose_providers(const struct top *top)
 			  options->mode == MODE_SCREEN;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
-	if (options_want_counters(options) &&
-	    (has_events || top->run.query.type == &view_vcpus))
-		providers |= 1U << PROVIDER_ACCOUNT |
-			     (options->debugfs ? 1U << PROVIDER_DEBUGFS : 0);
-	if ((options->tracepoints || !options_want_counters(options)) && has_events)
+	if (options->debugfs && (has_events || top->run.query.type == &view_vcpus))
+		providers |= PROVIDERS_STATISTICS;
+	if (has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;

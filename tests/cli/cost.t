@@ -161,9 +161,6 @@ like "$(cat "$TMP/out")" 'not counted by reason.* --cost times ' "a view that ne
 like "$("$KVMTOP" export --prometheus - -n 1 --cost none 2>&1 |
 	sed -n 's/.*{guest="cost-halts",name="halt_exits"} //p')" '^[0-9]+$' \
 	"the exporter has KVM's own counters"
-is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
-	"kvmtop: --cost none counts no trace events: give --cost events with -t" \
-	"what excludes each other"
 is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
 	'kvmtop: "no": --cost must be one of times, events, none' "a word that is none"
 

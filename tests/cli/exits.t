@@ -309,10 +309,6 @@ else
 		is "$(status_of $refused -1 --view $view)" 1 "$view: a failure"
 		is "$(cat "$TMP/err")" "kvmtop: exits: $why" "and its reason alone"
 	done
-	# shellcheck disable=SC2086
-	is "$(status_of $refused -1 --account --view guests)" 1 "--account: a failure"
-	like "$(cat "$TMP/err")" "^kvmtop: account: .*: Invalid argument$" \
-		"and the reason is of what was asked for by name"
 	guest events --pio 10
 	ready events
 	# shellcheck disable=SC2086

@@ -87,7 +87,7 @@ golden statistics-debugfs --sysroot $root/statistics -1 -d -i -f 'exits|hist|blo
 golden statistics-guests --sysroot $root/statistics -1 -d -i -b
 golden statistics-vcpus --sysroot $root/statistics -1 -d -i --view vcpus
 golden statistics-vcpus-filter --sysroot $root/statistics -1 -d -i --view vcpus -f halt_wakeup
-golden amd-huge-guests --sysroot $root/amd -1 -d --view guests --json
+golden amd-huge-guests --sysroot $root/amd -1 -d --cost times --view guests --json
 golden cost-none-guests --sysroot $root/statistics -1 --cost none --view guests
 golden cost-none-vcpus --sysroot $root/statistics -1 --cost none --view vcpus
 golden cost-none-exits --sysroot $root/statistics -1 --cost none --view exits

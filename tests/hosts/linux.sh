@@ -59,7 +59,7 @@ two_vmms() {
 	guest_run beside
 	for v_pid in "$QEMU" "$GUEST"; do
 		v_name=$(cat "/proc/$v_pid/comm")
-		kvmtop -1 --account -i -p "$v_pid" 2>"$TMP/err" |
+		kvmtop -1 -i -p "$v_pid" 2>"$TMP/err" |
 			awk '{ print $1, $2 }' >"$TMP/counted"
 		debugfs_values "$v_pid" >"$TMP/after"
 		is "$(debugfs_differs /dev/null "$TMP/after")" "" \

@@ -240,7 +240,7 @@ debugfs() {
 
 # by_vcpu COUNTER: what the vCPUs of the guest right have counted, in their order.
 by_vcpu() {
-	kvmtop -1 --account -i --view vcpus -p "$right" -f "^$1\$" 2>"$TMP/err" |
+	kvmtop -1 -i --view vcpus -p "$right" -f "^$1\$" 2>"$TMP/err" |
 		awk '$1 == "right" { print $5 }'
 }
 
@@ -255,38 +255,38 @@ huge_share() {
 # The account has no table of its own: each counter must be debugfs' one, of each guest. debugfs
 # has no vCPUs: one of a guest with one is the guest's, and two must make the sum.
 account() {
-	section "--account"
+	section "--cost none: the account"
 	account_works=$(kvmtop --list-providers | sed -n '/^account/{n;p}')
 	case $account_works in
 	*"works here"*) ;;
-	*) skip "--account" "$account_works" && return ;;
+	*) skip "the account" "$account_works" && return ;;
 	esac
 	two_guests
 	debugfs_values >"$TMP/before"
-	batch_begin --account
+	batch_begin --cost none
 	two_run
 	batch_end
 	debugfs_values >"$TMP/after"
-	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "--account: what the files grew by"
-	is "$(cat "$TMP/batch.err")" "" "--account: nothing to complain about"
+	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "--cost none: what the files grew by"
+	is "$(cat "$TMP/batch.err")" "" "--cost none: nothing to complain about"
 	for account_pid in "$left" "$right"; do
-		batch_begin --account -i -p "$account_pid"
+		batch_begin -i -p "$account_pid"
 		batch_end
 		debugfs_values "$account_pid" >"$TMP/after"
 		is "$(debugfs_differs /dev/null "$TMP/after")" "" \
-			"--account -i -p: what the guest's files say, each"
+			"-i -p: what the guest's files say, each"
 	done
-	is "$(kvmtop -1 --account --view guests -p "$right" --json |
+	is "$(kvmtop -1 --cost none --view guests -p "$right" --json |
 		sed -n 's/.*"huge_percent":\([^,]*\),.*/\1/p')" "$(huge_share "$right")" \
-		"--account --view guests: the share of huge pages"
+		"--cost none --view guests: the share of huge pages"
 	for account_of in exits halt_exits halt_wakeup; do
 		[ -n "$(debugfs_value "$account_of" "$right")" ] || continue # of x86 alone
 		is "$(by_vcpu "$account_of" | awk '{ n += $1 } END { print NR, n + 0 }')" \
 			"2 $(debugfs_value "$account_of" "$right")" \
-			"--account --view vcpus: $account_of of both vCPUs"
+			"-i --view vcpus: $account_of of both vCPUs"
 	done
 	[ "$has_pio" = no ] || is "$(by_vcpu io_exits | tr '\n' ' ')" "90 90 " \
-		"--account --view vcpus: the port writes of each"
+		"-i --view vcpus: the port writes of each"
 	two_stop
 }
 

@@ -123,17 +123,30 @@ static void zeros_are_skipped_wherever_lines_are(void **state)
 	refuses("-1 -c --json", "-c/--csv and --json exclude each other");
 }
 
+static void the_level_that_costs_most_counts(void **state)
+{
+	static const struct {
+		const char *words;
+		enum cost cost;
+	} levels[] = {
+		{ "", COST_TIMES }, { "-t", COST_EVENTS }, { "-d", COST_NONE }, { "-i", COST_NONE },
+		{ "-d -i", COST_NONE }, { "-d -t", COST_EVENTS }, { "-i -t", COST_EVENTS },
+		{ "--cost none -t", COST_EVENTS }, { "--cost events -d", COST_EVENTS },
+		{ "-d --cost times", COST_TIMES }, { "--cost none", COST_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		accepts(levels[i].words, MODE_SCREEN);
+		assert_int_equal(options.cost, levels[i].cost);
+	}
+}
+
 static void options_without_effect_are_refused(void **state)
 {
 	(void)state;
 	refuses("-1 -n 3", "-n/--samples works with the screen, -l/--log or -w/--write, not with "
 			   "-1/--once");
-	refuses("-i", "-i/--debugfs-include-past needs -d/--debugfs or --account");
-	accepts("-d -i", MODE_SCREEN);
-	accepts("--account -i -t", MODE_SCREEN);
-	refuses("-d --account", "-d/--debugfs and --account exclude each other: they have the "
-				"same counters");
-	refuses("--account -r a.db", "--account works with this machine or a captured machine");
 	refuses("-1 --no-mouse", "--no-mouse works with the screen, not with -1/--once");
 	refuses("report --no-mouse --csv x", "--no-mouse and --csv exclude each other");
 	refuses("--engine bpf -1 --sysroot x", "--engine works with this machine, not with a "
@@ -249,7 +262,7 @@ static void times_are_of_the_past(void **state)
 static void what_is_over_is_not_counted(void **state)
 {
 	static const char *const live[] = {
-		"-t/--tracepoints", "-d/--debugfs", "--account",
+		"-t/--tracepoints", "-d/--debugfs",
 		"-i/--debugfs-include-past", "--list-guests", "--list-providers",
 	};
 
@@ -660,6 +673,7 @@ UNIT(test_options)
 		cmocka_unit_test(second_names_are_names_of_options),
 		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
+		cmocka_unit_test(the_level_that_costs_most_counts),
 		cmocka_unit_test(options_without_effect_are_refused),
 		cmocka_unit_test(commands_are_named),
 		cmocka_unit_test(a_source_may_be_named),
