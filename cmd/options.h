@@ -233,7 +233,6 @@ struct options {
 	bool halts, arguments;
 	unsigned long hertz; /* samples of stacks a second */
 	bool guest_code, guest_symbols, interrupts;
-	const char *reason;
 	const char *kallsyms[KALLSYMS_GUESTS]; /* NAME=FILE */
 	size_t nr_kallsyms;
 

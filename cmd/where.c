@@ -28,8 +28,8 @@ static int begin(struct run *run, struct error *error)
 	run->query.has_guest_code = options->guest_code;
 	run->query.by_argument = options->arguments;
 	run->query.has_halts = options->halts;
-	if (!err && options->reason)
-		err = pattern_new(options->reason, &run->parts.filter, error);
+	if (!err && options->fields)
+		err = pattern_new(options->fields, &run->parts.filter, error);
 	run->query.filter = run->parts.filter;
 	return err ? err : run_open(run, &plan, error);
 }
@@ -59,7 +59,7 @@ static int print(struct run *run, struct error *error)
 	run_note(run, view_remark(&run->view));
 	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
 		if (!run->view.lacks)
-			say("no code of an exit was seen: measure for longer, or without -e");
+			say("no code of an exit was seen: measure for longer, or without -f");
 		return 0;
 	}
 	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);
@@ -75,8 +75,8 @@ static int understand(struct options *options, struct error *error)
 	if (options->hertz > STACKS_HZ_MAX)
 		return error_set(error, -EINVAL, "--hertz %lu: at most %d", options->hertz,
 				 STACKS_HZ_MAX);
-	if (options->reason)
-		err = pattern_new(options->reason, &pattern, error);
+	if (options->fields)
+		err = pattern_new(options->fields, &pattern, error);
 	pattern_free(pattern); /* it is made again when it is used */
 	if (options->guest_code && !options->children && !options->sort)
 		options->sort = "exits";

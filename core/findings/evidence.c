@@ -362,7 +362,7 @@ static void name_command(const struct measure *measure, struct finding *finding)
 	else
 		add_remedy(finding, "-p %d", (int)guest->pid);
 	if (field && field->use == USE_EXIT && field->exit_rank == 1 && is_plain(field->label))
-		add_remedy(finding, " -e %s", field->label);
+		add_remedy(finding, " -f %s", field->label);
 	add_remedy(finding, "%s shows the code.", finding->rule->where);
 }
 

@@ -9,7 +9,7 @@ is "$(cat "$TMP/err")" "kvmtop: --hertz 10001: at most 10000
 Try kvmtop where --help." "are refused"
 is "$(status_of "$KVMTOP" where --folded --json 1)" 2 "one form at a time"
 is "$(status_of "$KVMTOP" where --output x 1)" 2 "--output is of these forms"
-is "$(status_of "$KVMTOP" where -e '(' 1)" 2 "-e takes a pattern"
+is "$(status_of "$KVMTOP" where -f '(' 1)" 2 "-f takes a pattern"
 is "$(status_of "$KVMTOP" -1 --sysroot tests/sysroot/amd --view where)" 0 "a captured machine"
 like "$(cat "$TMP/out" "$TMP/err")" 'Code is sampled live: kvmtop where on the host' "has no code"
 
@@ -36,7 +36,7 @@ check "the function that spins has time" \
 	awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
 check "which its caller has, too" awk -v share="$(time_of answer_by_spinning)" \
 	-v caller="$(time_of answer_and_count)" 'BEGIN { exit !(caller >= share) }'
-is "$(where --csv -e '^no_such_reason$')" 0 "a reason that does not exist"
+is "$(where --csv -f '^no_such_reason$')" 0 "a reason that does not exist"
 is "$(time_of answer_by_spinning)" "" "has no code"
 is "$(where --csv -x -k function)" 0 "the tree of calls"
 for row in "$name" "vCPU 0" answer_and_count answer_by_spinning; do

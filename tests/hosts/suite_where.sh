@@ -72,7 +72,7 @@ where_emulation() {
 	guest short --cpuid 1000 --rounds 0
 	guest_go short
 	where_of short "$CPUID"
-	kvmtop where -g short -e "^$CPUID\$" --csv -k time_percent 2 >"$TMP/where" \
+	kvmtop where -g short -f "^$CPUID\$" --csv -k time_percent 2 >"$TMP/where" \
 		2>"$TMP/where.err"
 	is $? 0 "where: exit status"
 	diag "$(head -n 24 "$TMP/where.err" "$TMP/where")"
@@ -122,7 +122,7 @@ guest_code() {
 	section "the guest's code"
 	guest low --pio 77 --rounds 1
 	g_guest=$GUEST
-	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code
+	begin_where -p "$g_guest" -f "^$PIO\$" --guest-code
 	guest_run low
 	end_where
 	is "$(cell "$TMP/where" exits function="[user]")" 77 "low addresses are of user mode"
@@ -135,7 +135,7 @@ guest_code() {
 	[ "$WHERE_WRITES" = pio ] || g_writes=$MMIO
 	guest_of symbols kernel 4000
 	g_guest=$GUEST
-	begin_where -p "$g_guest" -e "^$g_writes\$" --guest-code --guest-symbols --hertz 999
+	begin_where -p "$g_guest" -f "^$g_writes\$" --guest-code --guest-symbols --hertz 999
 	guest_go kernel
 	guest_done kernel
 	end_where

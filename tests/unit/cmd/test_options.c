@@ -142,6 +142,16 @@ static void the_level_that_costs_most_counts(void **state)
 	}
 }
 
+static void only_these_exits_is_f(void **state)
+{
+	(void)state;
+	accepts("where -f ^io$", MODE_WHERE);
+	assert_string_equal(options.fields, "^io$");
+	accepts("where -e ^msr", MODE_WHERE);
+	assert_string_equal(options.fields, "^msr");
+	refuses("where --reason x", "unknown option --reason");
+}
+
 static void options_without_effect_are_refused(void **state)
 {
 	(void)state;
@@ -674,6 +684,7 @@ UNIT(test_options)
 		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
 		cmocka_unit_test(the_level_that_costs_most_counts),
+		cmocka_unit_test(only_these_exits_is_f),
 		cmocka_unit_test(options_without_effect_are_refused),
 		cmocka_unit_test(commands_are_named),
 		cmocka_unit_test(a_source_may_be_named),

@@ -1140,7 +1140,7 @@ static void a_pager(void **state)
 			    "vCPU 0: 88.0 % of its time (a finding from 5 % on); most: npf");
 	assert_non_null(strstr(cell_of(world, "remedy"), "handle_userfault"));
 	assert_non_null(strstr(cell_of(world, "remedy"),
-			       " kvmtop where -g db1 -e npf shows the code."));
+			       " kvmtop where -g db1 -f npf shows the code."));
 }
 
 static void what_sleeps_in_an_exit_is_no_work(void **state)
