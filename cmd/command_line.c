@@ -144,7 +144,8 @@ static const struct option_spec specs[] = {
 	STRING(REPORT, 's', "interval", "SECONDS", interval,
 	       "of the screen (default 1, or a hundredth)", .alias = "set-delay"),
 	COUNT((SAMPLES & ~ONCE) | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
-	STRING(RUNS | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
+	/* add_help() has the names */
+	STRING((RUNS & ~MODE_WRITE) | REPORT, 0, "view", "NAME", view_name, "",
 	       .offer = OFFER_VIEWS),
 	FLAG(RUNS, 'b', "by-guest", by_guest, "the same as --view guests",
 	     .offer = OFFER_VIEWS),
@@ -213,9 +214,9 @@ static const struct option_spec specs[] = {
 	HEADING("What to keep"),
 	STRING(SAMPLES | NOW, 'w', "write", "FILE", write_file,
 	       "write every sample to FILE; no terminal needed", FILES),
-	WORD(SAMPLES | NOW, 0, "keep", "WHAT", keep,
-	       "with -w: also what costs more; where: the code of exits",
-	       .words = "where"),
+	OTHER(SAMPLES | NOW, 0, "keep", "VIEW,...", keeps,
+	      "with -w: also what these views need, which costs more: " KEEP_WORDS,
+	      .words = KEEP_WORDS),
 	OTHER(SAMPLES | NOW, 0, "max-age", "DURATION", max_age_ns,
 	      "with -w: drop samples older than this, such as 7d"),
 	OTHER(SAMPLES | NOW, 0, "max-size", "SIZE", max_size,
@@ -439,13 +440,14 @@ static int read_outputs(struct options *options, struct error *error)
 /* Of the words that set the level, the one that costs most counts. */
 static enum cost cost_of(const struct options *options)
 {
+	const unsigned int keeps_exits = 1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE;
 	enum cost cost = options->tracepoints ? COST_EVENTS :
 			 options->debugfs || options->include_past ? COST_NONE : COSTS;
 	enum cost named = options->cost_name ?
 		(enum cost)option_word(COSTS_BY_NAME, options->cost_name) : COSTS;
 
 	cost = named < cost ? named : cost;
-	return cost < COSTS ? cost : COST_TIMES;
+	return cost < COSTS && !(options->keeps & keeps_exits) ? cost : COST_TIMES;
 }
 
 static int read_words(struct options *options, struct error *error)
@@ -458,8 +460,6 @@ static int read_words(struct options *options, struct error *error)
 	if (options->pids && !options->pid && !takes_lists)
 		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
 	options->cost = cost_of(options);
-	if (options->keep && options->cost != COST_TIMES)
-		return error_set(error, -EINVAL, "--keep where needs --cost times");
 	if (options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
 					 &options->kind, error);

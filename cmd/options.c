@@ -261,6 +261,25 @@ int options_take_seconds(struct options *options, struct error *error)
 						 &options->duration_s, error) : 0;
 }
 
+static int take_keeps(const char *list, unsigned int *ret_keeps, struct error *error)
+{
+	char *copy = xstrdup(list), *rest = copy, *word;
+	unsigned int keeps = 0;
+	int err = 0, i;
+
+	while (!err && (word = strsep(&rest, ","))) {
+		i = option_word(KEEP_WORDS, word);
+		if (i < 0)
+			err = error_set(error, -EINVAL, "\"%s\": --keep takes words of "
+					KEEP_WORDS ", with commas between them", word);
+		else
+			keeps |= 1U << i;
+	}
+	free(copy);
+	*ret_keeps |= keeps;
+	return err;
+}
+
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct error *error)
 {
@@ -288,6 +307,8 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 		return take_kallsyms(options, text, error);
 	case AT(longer_ns):
 		return take_longer(text, &options->longer_ns, error);
+	case AT(keeps):
+		return take_keeps(text, &options->keeps, error);
 	case AT(max_age_ns):
 		return duration_parse(text, &options->max_age_ns, error);
 	case AT(max_size):

@@ -160,6 +160,7 @@ void option_help(const struct option_table *table, const struct option_command *
 #define KALLSYMS_GUESTS 16  /* with functions */
 
 #define BY_WORDS "reason guest vcpu tid" /* of --by */
+#define KEEP_WORDS "hotspots who where interrupts" /* as enum keep */
 
 #define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
 
@@ -246,7 +247,8 @@ struct options {
 	unsigned long samples; /* 0: until a signal */
 
 	/* Histories and exports. */
-	const char *write_file, *keep;
+	const char *write_file;
+	unsigned int keeps; /* a bit for each enum keep */
 	uint64_t max_age_ns, max_size; /* 0: no limit */
 	const char *prometheus, *listen, *web_config;
 	unsigned int metrics; /* of enum metrics_group */

@@ -109,7 +109,7 @@ static void warn_not_counted(struct past_run *reader)
 		return;
 	say(is_on_demand ?
 		    "no hot spots were recorded then: they are counted while a screen shows them, "
-		    "and always by -w with --view hotspots" :
+		    "and always by kvmtop -w FILE --keep hotspots" :
 		    "the events of this guest alone were not recorded; --view exits has its exits");
 	reader->has_warned = true;
 }

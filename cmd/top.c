@@ -51,10 +51,13 @@ static bool wants_host(const struct top *top)
 				    top->run.options->mode == MODE_SCREEN);
 }
 
-/* What who.c of the providers measures is all that the view has. */
-static bool is_of_who(const struct view_type *type)
+/* Whether what who.c of the providers measures is all that the view has, or is to be kept. */
+static bool is_of_who(const struct top *top)
 {
-	return type == &view_who || type == &view_interrupts;
+	const struct view_type *type = top->run.query.type;
+
+	return type == &view_who || type == &view_interrupts ||
+	       top->run.options->keeps & (1U << KEEP_WHO | 1U << KEEP_INTERRUPTS);
 }
 
 static unsigned int choose_providers(const struct top *top)
@@ -70,8 +73,7 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
-	if (options->mode == MODE_SCREEN || is_of_who(top->run.query.type) ||
-	    top->run.query.type == &view_why)
+	if (options->mode == MODE_SCREEN || is_of_who(top) || top->run.query.type == &view_why)
 		providers |= 1U << PROVIDER_WHO;
 	return providers;
 }
@@ -95,11 +97,10 @@ static int begin(struct top *top, struct error *error)
 				.asides = 1U << PROVIDER_COST |
 					  (top->run.query.type == &view_host ?
 						   0 : 1U << PROVIDER_HOST) |
-					  (is_of_who(top->run.query.type) ?
-						   0 : 1U << PROVIDER_WHO),
+					  (is_of_who(top) ? 0 : 1U << PROVIDER_WHO),
 				.waits = is_screen,
 				.counts_all = options->write_file || is_screen,
-				.keeps_code = options->keep,
+				.keeps = options->keeps,
 			},
 			.may_lack_events = !options->tracepoints,
 			.past_bytes = is_screen ? PAST_BYTES : 0,

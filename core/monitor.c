@@ -219,11 +219,42 @@ static enum want_scope scope_of(const struct query *query, bool has_events)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
+static bool keeps(const struct monitor *monitor, enum keep what)
+{
+	return monitor->config.keeps >> what & 1;
+}
+
 static uint32_t stack_hz_of(const struct monitor *monitor, const struct query *query)
 {
 	uint32_t hz = query_wants_stacks(query);
 
-	return hz || !monitor->config.keeps_code ? hz : STACKS_HZ;
+	return hz || !keeps(monitor, KEEP_WHERE) ? hz : STACKS_HZ;
+}
+
+/* The fields of the query, and of the views that a history keeps. */
+static void find_needed(struct monitor *monitor, const struct query *query)
+{
+	static const struct view_type *const views[KEEPS] = {
+		[KEEP_HOTSPOTS] = &view_hotspots,
+		[KEEP_WHO] = &view_who,
+		[KEEP_WHERE] = &view_where,
+		[KEEP_INTERRUPTS] = &view_interrupts,
+	};
+	struct field_set kept = { 0 };
+
+	query_wants(query, monitor->fields, &monitor->needed);
+	for (enum keep i = 0; i < KEEPS; i++) {
+		const struct query other = { .type = views[i] };
+
+		if (!keeps(monitor, i))
+			continue;
+		query_wants(&other, monitor->fields, &kept);
+		for (uint32_t id = 0; id < fields_count(monitor->fields); id++) {
+			if (field_set_has(&kept, id))
+				field_set_add(&monitor->needed, id);
+		}
+	}
+	field_set_release(&kept);
 }
 
 static bool is_filter_new(const struct monitor *monitor, const struct query *query)
@@ -275,7 +306,7 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query)
 {
-	query_wants(query, monitor->fields, &monitor->needed);
+	find_needed(monitor, query);
 	return begins_anew(monitor, query, &monitor->needed);
 }
 
@@ -306,7 +337,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	bool is_new, has_failed = false;
 	int err;
 
-	query_wants(query, monitor->fields, &monitor->needed);
+	find_needed(monitor, query);
 	is_new = begins_anew(monitor, query, &monitor->needed);
 	monitor->has_own_events = field_set_has_use(&monitor->needed, monitor->fields, USE_EVENT);
 	field_set_copy(&monitor->want.fields, &monitor->needed);
@@ -404,7 +435,7 @@ static void take_sample(struct monitor *monitor)
 		feed_collect(&monitor->feeds[i], &monitor->sample);
 	stacks_fit(monitor->facts.stacks, monitor->stats, monitor->fields, &monitor->left_stacks,
 		   &monitor->sample);
-	if (monitor->config.keeps_code)
+	if (keeps(monitor, KEEP_WHERE))
 		stacks_keep(monitor->facts.stacks, monitor->stats, monitor->fields, PROVIDER_EXITS,
 			    &monitor->owed_stacks, &monitor->sample);
 	stats_update(monitor->stats, monitor->fields, &monitor->sample);
@@ -494,7 +525,7 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 	for (size_t j = 0; j < monitor->nr_feeds; j++) {
 		const struct feed *feed = &monitor->feeds[j];
 
-		bool is_shown = is_wanted(monitor, feed) || monitor->config.keeps_code;
+		bool is_shown = is_wanted(monitor, feed) || keeps(monitor, KEEP_WHERE);
 
 		if (!feed->notice[0] || is_replaced(monitor, feed) ||
 		    (feed->provider->is_of_exits && (!is_shown || feed_has_no_exits(feed))))

@@ -23,6 +23,9 @@
 struct monitor;
 struct query;
 
+/* What a history has besides what is always counted, for these views: it costs guests more. */
+enum keep { KEEP_HOTSPOTS, KEEP_WHO, KEEP_WHERE, KEEP_INTERRUPTS, KEEPS };
+
 /*
  * A recording, which outlives the monitor. Zero-initialised is none. Its players can rewind:
  * monitor_sample() takes all samples that answer a want.
@@ -47,7 +50,7 @@ struct monitor_config {
 	 * for.
 	 */
 	bool counts_all;
-	bool keeps_code; /* samples code, and makes rows of it, for a history */
+	unsigned int keeps; /* a bit for each enum keep */
 	struct monitor_recording recording;
 	/* What the facts of a recording are of; see struct facts. */
 	enum source_kind source;

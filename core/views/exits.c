@@ -321,7 +321,7 @@ static bool wants_arguments(const struct query *query, const struct field *field
 /* Exits are counted, too, while the user looks at their arguments. */
 static bool needs_arguments(const struct field *field)
 {
-	return field->use != USE_EVENT;
+	return field->use == USE_ARGUMENT || query_needs_exits(field);
 }
 
 /* Arguments are counted only when the query asks for them. */

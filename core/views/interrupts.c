@@ -139,8 +139,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 		view->note = who_why_none(query, facts, USE_INTERRUPT,
 					  "No interrupt that needs an entry was seen.",
 					  facts->source == SOURCE_HISTORY ?
-			"Interrupts were not measured: a history has interrupts while kvmtop -w "
-			"shows this view." :
+			"Interrupts were not measured: kvmtop -w FILE --keep interrupts keeps "
+			"them." :
 			"No interrupt is measured yet, or then: kvmtop measures interrupts while "
 			"it shows them, if the kernel lets it.");
 }

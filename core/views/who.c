@@ -439,8 +439,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	if (!view->nr_rows)
 		view->note = who_why_none(query, facts, USE_WAIT, "No vCPU waited for a CPU.",
 					  facts->source == SOURCE_HISTORY ?
-			"Waits were not measured: a history has waits while kvmtop -w shows this "
-			"view." :
+			"Waits were not measured: kvmtop -w FILE --keep who keeps them." :
 			"No wait is measured yet, or then: kvmtop measures waits while it shows "
 			"them, if it can (--list-providers).");
 }

@@ -76,20 +76,22 @@ mkfifo "$TMP/pipe"
 spawn cat "$TMP/pipe" >/dev/null
 spawn timeout 120 cat /dev/zero >"$TMP/pipe"
 switching=$SPAWNED
-# cost_with VIEW: $COST is what an exit costs, with the programs of that view.
+# cost_with NAME OPTION...: $COST is what an exit costs while a history is written with them.
 cost_with() {
-	spawn "$KVMTOP" -w "$TMP/$1.db" -s 0.5 --view "$1" 2>"$TMP/err"
+	cost_name=$1
+	shift
+	spawn "$KVMTOP" -w "$TMP/$cost_name.db" -s 0.5 "$@" 2>"$TMP/err"
 	wait_for 20 is_sampling "$SPAWNED"
 	sleep 4
 	stop "$SPAWNED" INT
-	"$KVMTOP" -r "$TMP/$1.db" -1 --json --view host >"$TMP/$1.json" 2>/dev/null
-	COST=$(ns "$TMP/$1.json")
-	rm -f "$TMP/$1.db"*
+	"$KVMTOP" -r "$TMP/$cost_name.db" -1 --json --view host >"$TMP/host.json" 2>/dev/null
+	COST=$(ns "$TMP/host.json")
+	rm -f "$TMP/$cost_name.db"*
 }
 for try in 1 2 3; do
-	cost_with vcpus
+	cost_with alone
 	alone=${COST:-0}
-	cost_with who
+	cost_with who --keep who
 	beside=${COST:-0}
 	is_sane "$alone" && is_sane "$beside" && [ $((beside * 10)) -lt $((alone * 14)) ] && break
 	disturbed "the scheduler's programs cost no exit anything" $try 3

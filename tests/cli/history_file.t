@@ -42,9 +42,9 @@ is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
 "$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>"$TMP/err"
 is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v1.json")" "the old ones are as before"
 like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
-	'^kvmtop: no hot spots were recorded then: .* by -w with --view hotspots$' \
+	'^kvmtop: no hot spots were recorded then: .* by kvmtop -w FILE --keep hotspots$' \
 	"what has no hot spots says so"
-check "a run that counts them" write -n 1 --view hotspots
+check "a run that counts them" write -n 1 --keep hotspots
 is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "what has them does not"
 like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db

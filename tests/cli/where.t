@@ -62,9 +62,8 @@ print(*(row["side"] for row in rows if row["function"] == "answer_by_spinning"))
 
 # ---- a history that keeps it
 
-is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep all -n 1)" 2 "--keep takes a word"
+is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep all -n 1)" 2 "--keep takes words"
 is "$(status_of "$KVMTOP" -1 --keep where)" 2 "and is of -w"
-is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep where --cost events -n 1)" 2 "which times exits"
 is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep where -s 0.5 -n 4)" 0 "a history with code"
 # at OPTION...: what it has of the guest, in $TMP/out, without the time.
 at() {

@@ -435,8 +435,16 @@ wait_for 20 is_sampling "$SPAWNED"
 is "$(programs "$SPAWNED")" 0 "no program is at the scheduler's events in other views"
 stop "$SPAWNED" INT
 "$KVMTOP" -r "$TMP/none.db" -1 --view who >"$TMP/out" 2>&1
-like "$(cat "$TMP/out")" 'Waits were not measured: a history has waits while kvmtop -w shows this' \
+like "$(cat "$TMP/out")" 'Waits were not measured: kvmtop -w FILE --keep who keeps them' \
 	"and a history of them does not say that nothing waited"
+has_waits() {
+	"$KVMTOP" -r "$TMP/kept.db" -l --json --view who 2>/dev/null |
+		grep -q 'who-kept.*"owner":"sh"'
+}
+spawn "$KVMTOP" -w "$TMP/kept.db" --keep who -s 0.3 2>"$TMP/err"
+check "with --keep who a history has them" wait_for 60 has_waits
+is "$(programs "$SPAWNED")" 3 "by three programs"
+stop "$SPAWNED" INT
 begin_log -w "$TMP/h.db"
 check "a log has the view" wait_for 60 log_has who-kept '"kind":"process","owner":"sh"'
 is "$(programs "$LOG")" 3 "three are while the view is shown"
@@ -505,7 +513,7 @@ else
 		"interrupts have three parts"
 fi
 "$KVMTOP" -r "$TMP/none.db" -1 --view interrupts >"$TMP/out" 2>&1
-like "$(cat "$TMP/out")" 'a history has interrupts while kvmtop -w shows this' \
+like "$(cat "$TMP/out")" 'not measured: kvmtop -w FILE --keep interrupts keeps them' \
 	"a history without interrupts says how to keep them"
 
 done_testing

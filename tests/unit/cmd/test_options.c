@@ -133,11 +133,14 @@ static void the_level_that_costs_most_counts(void **state)
 		{ "-d -i", COST_NONE }, { "-d -t", COST_EVENTS }, { "-i -t", COST_EVENTS },
 		{ "--cost none -t", COST_EVENTS }, { "--cost events -d", COST_EVENTS },
 		{ "-d --cost times", COST_TIMES }, { "--cost none", COST_NONE },
+		{ "-w x --keep who,interrupts --cost none", COST_NONE },
+		{ "-w x --keep who,where --cost none", COST_TIMES },
+		{ "-w x --keep hotspots -t", COST_TIMES },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		accepts(levels[i].words, MODE_SCREEN);
+		assert_true(parse(levels[i].words) >= 0);
 		assert_int_equal(options.cost, levels[i].cost);
 	}
 }
@@ -150,6 +153,21 @@ static void only_these_exits_is_f(void **state)
 	accepts("where -e ^msr", MODE_WHERE);
 	assert_string_equal(options.fields, "^msr");
 	refuses("where --reason x", "unknown option --reason");
+}
+
+static void what_a_history_keeps_is_a_list(void **state)
+{
+	(void)state;
+	accepts("-w x --keep who,hotspots --keep where -l", MODE_LOG);
+	assert_int_equal(options.keeps, 1U << KEEP_HOTSPOTS | 1U << KEEP_WHO | 1U << KEEP_WHERE);
+	accepts("-w x", MODE_WRITE);
+	assert_int_equal(options.keeps, 0);
+	refuses("-w x --keep who,", "\"\": --keep takes words of hotspots who where interrupts");
+	refuses("-w x --keep long", "\"long\": --keep takes words of");
+	refuses("-1 --keep who", "--keep needs -w/--write");
+	refuses("-w x --view who",
+		"--view works with the screen, -1/--once, -l/--log, --diff or -f help, not with "
+		"-w/--write");
 }
 
 static void options_without_effect_are_refused(void **state)
@@ -685,6 +703,7 @@ UNIT(test_options)
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
 		cmocka_unit_test(the_level_that_costs_most_counts),
 		cmocka_unit_test(only_these_exits_is_f),
+		cmocka_unit_test(what_a_history_keeps_is_a_list),
 		cmocka_unit_test(options_without_effect_are_refused),
 		cmocka_unit_test(commands_are_named),
 		cmocka_unit_test(a_source_may_be_named),

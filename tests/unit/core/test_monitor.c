@@ -242,6 +242,43 @@ static void a_player_begins_again_with_every_want(void **state)
 	guests_free(config.recording.guests);
 }
 
+/* Of what costs more a history has what it is to keep, and no more. */
+static void views_that_a_history_keeps(void **state)
+{
+	static const struct field kept[] = {
+		[KEEP_HOTSPOTS] = { .name = "msr", .use = USE_ARGUMENT, .parent = FIELD_NONE },
+		[KEEP_WHO] = { .name = "waits", .use = USE_WAIT, .parent = FIELD_NONE },
+		[KEEP_WHERE] = { .name = "code", .parent = FIELD_NONE, .is_extra = true },
+		[KEEP_INTERRUPTS] = { .name = "irqs", .use = USE_INTERRUPT, .parent = FIELD_NONE },
+	};
+	struct world *world = *state;
+
+	for (unsigned int keeps = 0; keeps < 1U << KEEPS; keeps++) {
+		const struct monitor_config config = {
+			.env = &world->env, .list = list, .providers = FIRST, .counts_all = true,
+			.keeps = keeps,
+		};
+		uint32_t ids[KEEPS];
+
+		monitor_close(world->monitor);
+		assert_int_equal(monitor_open(&config, &world->monitor, &(struct error){ "" }), 0);
+		for (int i = 0; i < KEEPS; i++)
+			ids[i] = fields_add(monitor_fields(world->monitor), &kept[i]);
+		want(world);
+		for (int i = 0; i < KEEPS; i++) {
+			bool is_wanted = i == KEEP_WHERE ? first.want.stack_hz == STACKS_HZ :
+				field_set_has(monitor_facts(world->monitor)->wanted, ids[i]);
+
+			assert_int_equal(is_wanted, keeps >> i & 1);
+		}
+		/* Its own view changes nothing. */
+		world->query.type = &view_hotspots;
+		assert_int_equal(monitor_begins_anew(world->monitor, &world->query),
+				 !(keeps >> KEEP_HOTSPOTS & 1));
+		world->query.type = &view_events;
+	}
+}
+
 static void only_changes_are_told(void **state)
 {
 	struct world *world = *state;
@@ -582,6 +619,7 @@ UNIT(test_monitor)
 	static const struct CMUnitTest tests[] = {
 		CASE(only_what_is_chosen_is_opened),
 		CASE(a_player_begins_again_with_every_want),
+		CASE(views_that_a_history_keeps),
 		CASE(only_changes_are_told),
 		CASE(a_provider_is_not_told_of_fields_it_adds),
 		CASE(what_is_always_counted),

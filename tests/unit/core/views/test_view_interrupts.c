@@ -147,7 +147,7 @@ static void nothing_came(void **state)
 	assert_non_null(strstr(world->view.note, "No interrupt is measured yet, or then"));
 	world->facts.source = SOURCE_HISTORY;
 	build(world);
-	assert_non_null(strstr(world->view.note, "a history has interrupts while kvmtop -w"));
+	assert_non_null(strstr(world->view.note, "kvmtop -w FILE --keep interrupts"));
 	put(world, 1, ALL, 0, 0);
 	take(world);
 	build(world);

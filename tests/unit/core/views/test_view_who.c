@@ -169,7 +169,7 @@ static void nothing_is_said_of_what_was_measured(void **state)
 
 	assert_non_null(strstr(build(world)->note, "No wait is measured yet, or then"));
 	world->facts.source = SOURCE_HISTORY;
-	assert_non_null(strstr(build(world)->note, "a history has waits while kvmtop -w"));
+	assert_non_null(strstr(build(world)->note, "kvmtop -w FILE --keep who"));
 	waited(world, WAITS, 0, 0);
 	take(world);
 	assert_string_equal(build(world)->note, "No vCPU waited for a CPU.");
