@@ -321,22 +321,21 @@ static const struct option_group *not_covered(const struct option_table *table, 
 	return NULL;
 }
 
-static int check_rule(const struct option_table *table, const struct option_rule *rule,
-		      const struct option_set *given, unsigned int works, struct error *error)
+/* Whether one of the rule's options, which was given, is alone as it must be. */
+static int check_one(const struct option_table *table, const struct option_rule *rule,
+		     const struct option_spec *one, const struct option_set *given,
+		     unsigned int works, struct error *error)
 {
-	const struct option_spec *one = find(table, 0, rule->name, strlen(rule->name), given);
 	char labels[LABELS_SIZE] = "", label_1[LABEL_SIZE], label_2[LABEL_SIZE];
 	const char *remedy = rule->remedy ? rule->remedy : "";
 
-	if (!one || not_covered(table, rule->works, works))
-		return 0;
 	for (const char *at = rule->others; *at; at += strspn(at, " ")) {
 		size_t len = strcspn(at, " ");
 		const struct option_spec *other = find(table, works, at, len, given);
 
 		if (other && rule->needs)
 			return 0;
-		if (other)
+		if (other && other != one)
 			return error_set(error, -EINVAL, "%s and %s exclude each other%s%s",
 					 label(one, label_1), label(other, label_2),
 					 *remedy ? ": " : "", remedy);
@@ -349,6 +348,24 @@ static int check_rule(const struct option_table *table, const struct option_rule
 		return 0;
 	return error_set(error, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
 			 *remedy ? ": " : "", remedy);
+}
+
+static int check_rule(const struct option_table *table, const struct option_rule *rule,
+		      const struct option_set *given, unsigned int works, struct error *error)
+{
+	int err = 0;
+
+	if (not_covered(table, rule->works, works))
+		return 0;
+	for (const char *at = rule->names; *at && !err; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+		const struct option_spec *one = find(table, 0, at, len, given);
+
+		if (one)
+			err = check_one(table, rule, one, given, works, error);
+		at += len;
+	}
+	return err;
 }
 
 /* "a, b or c": the group's bits that are in the mask. */

@@ -76,12 +76,12 @@ struct option_spec {
 
 #define OPTION_SPECS_MAX 128
 
-/* What an option needs beside it, or excludes. */
+/* What options need beside them, or exclude. */
 struct option_rule {
-	bool needs;	    /* one of the others, else it excludes all of them */
+	bool needs;	    /* each needs one of the others, else it excludes all of them */
 	unsigned int works; /* only there; 0: everywhere */
-	const char *name, *others; /* long names; with blanks between the others */
-	const char *remedy;	   /* what to do instead; NULL: it follows from the names */
+	const char *names, *others; /* long names with blanks between them; the same: each other */
+	const char *remedy;	    /* what to do instead; NULL: it follows from the names */
 };
 
 /* What a bit of enum works is called in messages. */

@@ -684,7 +684,7 @@ static void rules_name_options(void **state)
 							    rule->works ? rule->works : MODES_ALL };
 		char words[128], name[64], *at = words, *word;
 
-		snprintf(words, sizeof(words), "%s %s", rule->name, rule->others);
+		snprintf(words, sizeof(words), "%s %s", rule->names, rule->others);
 		while ((word = strsep(&at, " "))) {
 			snprintf(name, sizeof(name), "--%s", word);
 			if ((all.works & MODES_ALL) && !option_by_word(&option_table, &all, name))
