@@ -389,7 +389,7 @@ for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" \
 	# shellcheck disable=SC2086 # words
 	is "$(status $args)" 2 "wrong usage: report $args"
 done
-is "$(cat "$TMP/err")" "kvmtop: --csv and --json exclude each other
+is "$(cat "$TMP/err")" "kvmtop: -c/--csv and --json exclude each other
 Try kvmtop report --help." "which says why, and what helps"
 report -k foo "$TMP/dat" 2>"$TMP/err"
 like "$(cat "$TMP/err")" '"foo": no column to sort by; there are: pid, tid, .*, max_ns' \
@@ -420,9 +420,11 @@ is "$(report "$TMP/counter" | grep durations)" \
 	"the clock is why there are no durations"
 is "$(report $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 2 "two buffers"
 like "$(report $data/buffers-v7.dat)" ", 2 events," "an event in both is one event"
-like "$(report -B second $data/buffers-v7.dat)" "\.dat: trace.dat, buffer second" "-B: one buffer"
-is "$(report -B top $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 1 "-B top: the main one"
-is "$(status -B third $data/buffers-v7.dat)" 1 "-B of none: status 1"
+like "$(report --buffer second $data/buffers-v7.dat)" "\.dat: trace.dat, buffer second" \
+	"--buffer: one buffer"
+is "$(report --buffer top $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 1 \
+	"--buffer top: the main one"
+is "$(status --buffer third $data/buffers-v7.dat)" 1 "--buffer of none: status 1"
 like "$(cat "$TMP/err")" '"third": no such buffer; there are: top, second' \
 	"and says which there are"
 

@@ -176,7 +176,7 @@ static void options_without_effect_are_refused(void **state)
 	refuses("-1 -n 3", "-n/--samples works with the screen, -l/--log or -w/--write, not with "
 			   "-1/--once");
 	refuses("-1 --no-mouse", "--no-mouse works with the screen, not with -1/--once");
-	refuses("report --no-mouse --csv x", "--no-mouse and --csv exclude each other");
+	refuses("report --no-mouse --csv x", "--no-mouse and -c/--csv exclude each other");
 	refuses("--engine bpf -1 --sysroot x", "--engine works with this machine, not with a "
 					       "captured machine");
 	refuses("-f help -s 1", "-s/--interval works with the screen, -1/--once, -l/--log, "
@@ -556,7 +556,7 @@ static void what_makes_no_sense(void **state)
 	refuses("exits --json=", "--json takes no argument");
 	refuses("exits --jsonx", "unknown option --jsonx");
 	refuses("exits --json --csv", "exclude each other");
-	refuses("exits --output x", "--output needs --csv or --json");
+	refuses("exits --output x", "-o/--output needs -c/--csv or --json");
 	refuses("exits -p 1 -v -1", "N must be a whole number");
 	refuses("exits -p 1 -v 1x", "N must be a whole number");
 	refuses("exits -p 1 -v 9999999999", "no vCPU has such a high number");
