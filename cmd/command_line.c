@@ -28,17 +28,19 @@
 /* ---- the rows ---- */
 
 /* works; letter, 0: none; name; the argument's name; member of struct options; help; more. */
-#define AT(member) offsetof(struct options, member)
 #define ROW(kind_, works_, letter_, name_, value_, member, ...) \
 	{ .kind = (kind_), .works = (works_), .letter = (letter_), .name = (name_), \
-	  .value = (value_), .offset = AT(member), .help = __VA_ARGS__ }
+	  .value = (value_), .offset = offsetof(struct options, member), .help = __VA_ARGS__ }
 #define HEADING(text) { .heading = (text) }
 #define FLAG(works, letter, name, ...) ROW(VALUE_FLAG, works, letter, name, NULL, __VA_ARGS__)
 #define STRING(...) ROW(VALUE_STRING, __VA_ARGS__)
 #define WORD(...) ROW(VALUE_WORD, __VA_ARGS__)
 #define NUMBER(...) ROW(VALUE_NUMBER, __VA_ARGS__)
 #define COUNT(...) ROW(VALUE_COUNT, __VA_ARGS__)
-#define OTHER(...) ROW(VALUE_OTHER, __VA_ARGS__)
+/* Its function reads the argument. */
+#define OTHER(works_, letter_, name_, value_, take_, ...) \
+	{ .kind = VALUE_OTHER, .works = (works_), .letter = (letter_), .name = (name_), \
+	  .value = (value_), .take = (take_), .help = __VA_ARGS__ }
 #define IN_MAN .is_in_man = true
 #define FILES .offer = OFFER_FILES
 
@@ -70,14 +72,15 @@ static const struct option_spec specs[] = {
 	       .offer = OFFER_FIELDS, .words = "help"),
 	STRING(WHERE, 'f', "fields", "REGEX", fields, "only exits with matching reasons"),
 	STRING(WHERE, 'e', NULL, "REGEX", fields, "the same as -f", IN_MAN),
-	STRING(RUNS | EXITS | WHERE | WHY | WHO | REPORT | RECORD, 'g', "guest", "NAME", guest,
-	       "one guest, by its name", .offer = OFFER_GUESTS),
-	OTHER(RUNS | EXITS | WHERE | WHY | WHO | REPORT | RECORD, 'p', "pid", "PID", pids,
+	OTHER(RUNS | EXITS | WHERE | WHY | WHO | REPORT | RECORD, 'g', "guest", "NAME", take_guest,
+	      "one guest, by its name", .offer = OFFER_GUESTS),
+	OTHER(RUNS | EXITS | WHERE | WHY | WHO | REPORT | RECORD, 'p', "pid", "PID", take_pids,
 	      "a guest, by its process; of a recording several", .offer = OFFER_PIDS),
-	NUMBER(EXITS | REPORT, 'v', "vcpu", "N", vcpu, "only vCPUs of this number"),
+	NUMBER(EXITS | REPORT, 'v', "vcpu", "N", vcpu, "only vCPUs of this number",
+	       .take = check_vcpu),
 	FLAG(EXITS, 'a', "alltids", all, "with -p or -g: a line for each vCPU"),
-	OTHER(EXITS, 't', "tid", "TID", tid, "one vCPU, by its thread"),
-	STRING(EXITS, 'T', "tids", "TID,...", tids, "these vCPUs, by their threads"),
+	OTHER(EXITS, 't', "tid", "TID", take_tid, "one vCPU, by its thread"),
+	OTHER(EXITS, 'T', "tids", "TID,...", take_tids, "these vCPUs, by their threads"),
 	FLAG(RUNS | NOW, 't', "tracepoints", tracepoints,
 	     "count the kernel's trace events, as --cost events"),
 	FLAG(RUNS | NOW, 'd', "debugfs", debugfs,
@@ -87,7 +90,7 @@ static const struct option_spec specs[] = {
 	STRING(EXITS | REPORT, 0, "event", "EVENT", event_name, EXIT_KINDS, .words = EXIT_KINDS),
 	WORD(REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
 	     .words = BY_WORDS),
-	OTHER(EXITS | REPORT, 0, "longer", "TIME", longer_ns,
+	OTHER(EXITS | REPORT, 0, "longer", "TIME", take_longer,
 	      "instead, each exit longer than TIME (5ms, 200us)", .words = LONG_TIMES),
 	FLAG(EXITS | REPORT | WHERE, 0, "halts", halts, "halts, too"),
 	COUNT(WHERE, 0, "hertz", "N", hertz, "samples a second on each CPU (default 99)"),
@@ -97,10 +100,10 @@ static const struct option_spec specs[] = {
 	     "instead, how long interrupts are pending before a vCPU enters its guest"),
 	FLAG(EXITS | WHERE, 0, "arguments", arguments,
 	     "tell exits apart by port, MSR ..., too; every exit costs more"),
-	OTHER(RECORD, 'e', "trace-event", "EVENT", choices,
+	OTHER(RECORD, 'e', "trace-event", "EVENT", take_event,
 	      "only this event; * is any text, ? any character; may be repeated",
 	      .offer = OFFER_EVENTS),
-	OTHER(RECORD, 0, "filter", "EXPR", ring.filter,
+	OTHER(RECORD, 0, "filter", "EXPR", take_filter,
 	      "a filter of the kernel for the -e before it, or for all events"),
 	FLAG(RECORD, 0, "sched", ring.sched, "also record when the guests' threads wait for a CPU"),
 	COUNT(RECORD, 'b', "buffer-size", "KIB", ring.kib, "size of the buffer of each CPU"),
@@ -134,9 +137,8 @@ static const struct option_spec specs[] = {
 	STRING(ROWS | NOW | PROMETHEUS | RECORDING | REPORT | EXPORT, 's', "interval", "SECONDS",
 	       interval, "between samples (default 3; of a recording less)", .alias = "set-delay"),
 	COUNT((SAMPLES & ~ONCE) | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
-	/* add_help() has the names */
 	STRING((RUNS & ~MODE_WRITE) | REPORT, 0, "view", "NAME", view_name, "",
-	       .offer = OFFER_VIEWS),
+	       .add_help = view_type_names, .offer = OFFER_VIEWS),
 	FLAG(RUNS, 'b', "by-guest", by_guest, "the same as --view guests",
 	     .offer = OFFER_VIEWS),
 	FLAG(ROWS | WHERE | WHO | REPORT, 'x', "children", children,
@@ -151,16 +153,16 @@ static const struct option_spec specs[] = {
 
 	HEADING("What to look at"),
 	ROW(VALUE_FLAG, TOP | PAST | FROM_MACHINE, 'r', "read", "[SOURCE]", read,
-	    "a history, recording, machine's folder or URL", FILES),
-	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
+	    "a history, recording, machine's folder or URL", .take = take_source, FILES),
+	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", take_at,
 	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
-	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "from", "TIME|URL", from,
+	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "from", "TIME|URL", take_from,
 	      "with -l: from TIME on; with -1 or --diff: as one interval; of a Prometheus "
 	      "http://HOST:9090 (the same as -r URL)", .words = TIMES),
-	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "to", "TIME", to,
+	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "to", "TIME", take_to,
 	      "with -1, -l or --diff: up to TIME", .words = TIMES),
 	STRING(MODE_DIFF | PAST, 0, "diff", "FROM..TO", other,
-	       "compare --from and --to with this span of time"),
+	       "compare --from and --to with this span of time", .take = check_span),
 	STRING(EXITS, 0, "diff", "GUEST", other, "compare with this guest, a pid or a name",
 	       .offer = OFFER_GUESTS),
 	STRING(REPORT, 0, "diff", "OTHER", other, "compare with another recording", FILES),
@@ -169,11 +171,11 @@ static const struct option_spec specs[] = {
 	STRING(TOP | PROMETHEUS, 0, "http-config", "FILE", http_config,
 	       "of a Prometheus: TLS, password or bearer token, in promtool's format",
 	       FILES),
-	OTHER(TOP | RECORDING, 0, "frequency", "FREQ", mhz,
+	OTHER(TOP | RECORDING, 0, "frequency", "FREQ", take_frequency,
 	      "of the TSC, where a recording's times are in cycles: 2.4GHz"),
-	OTHER(REPORT | TIMELINE, 'f', "frequency", "FREQ", mhz,
+	OTHER(REPORT | TIMELINE, 'f', "frequency", "FREQ", take_frequency,
 	      "of the TSC, where times are in cycles: 2.4GHz"),
-	OTHER(FORMAT, 'c', "frequency", "FREQ", mhz, "of the TSC: %(tsc) is then in seconds"),
+	OTHER(FORMAT, 'c', "frequency", "FREQ", take_frequency, "of the TSC: %(tsc) is then in seconds"),
 	STRING(TOP | RECORDING | REPORT | TIMELINE, 0, "input-format", "KIND", input_format,
 	       "its kind: trace.dat, perf.data, acrn or kvmtrace",
 	       .words = RECORDING_KINDS),
@@ -182,15 +184,15 @@ static const struct option_spec specs[] = {
 	       .words = "kvmtrace acrn"),
 	STRING(TOP | RECORDING | REPORT | TIMELINE, 0, "buffer", "NAME", buffer,
 	       "only this buffer; top: a trace.dat's main one"),
-	OTHER(TIMELINE, 'k', "kvm", "FILE", recordings,
+	OTHER(TIMELINE, 'k', "kvm", "FILE", take_recording,
 	      "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated", FILES),
 	STRING(TIMELINE, 'p', "perf-stat", "FILE", perf,
 	       "counters: what perf stat -I -x or -j printed", FILES),
-	OTHER(TIMELINE, 'O', "offset", "N", offset,
+	OTHER(TIMELINE, 'O', "offset", "N", take_offset,
 	      "how far the guest's clock is ahead of the host's; auto: from -k (default)",
 	      .words = "auto"),
 	FLAG(TIMELINE, 'F', "trim", trims, "no function calls outside the time of -k"),
-	OTHER(TIMELINE, 'm', "merge", "TRACE", merged,
+	OTHER(TIMELINE, 'm', "merge", "TRACE", take_merged,
 	      "function calls on the host, at its time; or GUEST=TRACE, as above", FILES),
 	STRING(TIMELINE, 'b', "binary", "FILE", binary,
 	       "the guest's program: write its symbols into GUESTTRACE", FILES),
@@ -202,12 +204,12 @@ static const struct option_spec specs[] = {
 	HEADING("What to keep"),
 	STRING(SAMPLES | NOW, 'w', "write", "FILE", write_file,
 	       "write every sample to FILE; no terminal needed", FILES),
-	OTHER(SAMPLES | NOW, 0, "keep", "VIEW,...", keeps,
+	OTHER(SAMPLES | NOW, 0, "keep", "VIEW,...", take_keeps,
 	      "with -w: also what these views need, which costs more: " KEEP_WORDS,
 	      .words = KEEP_WORDS),
-	OTHER(SAMPLES | NOW, 0, "max-age", "DURATION", max_age_ns,
+	OTHER(SAMPLES | NOW, 0, "max-age", "DURATION", take_max_age,
 	      "with -w: drop samples older than this, such as 7d"),
-	OTHER(SAMPLES | NOW, 0, "max-size", "SIZE", max_size,
+	OTHER(SAMPLES | NOW, 0, "max-size", "SIZE", take_max_size,
 	      "with -w: drop the oldest samples beyond this, such as 2G"),
 	STRING(EXPORT, 0, "prometheus", "FILE.prom", prometheus,
 	       "write FILE for node_exporter's textfile collector, every 15 s or -s", FILES),
@@ -216,7 +218,7 @@ static const struct option_spec specs[] = {
 	       .words = "systemd unix:"),
 	STRING(EXPORT, 0, "web-config", "FILE", web_config,
 	       "with --listen: TLS and passwords, in the format of Prometheus' exporters", FILES),
-	OTHER(EXPORT, 0, "metrics", "NAME,...", metrics,
+	OTHER(EXPORT, 0, "metrics", "NAME,...", take_metrics,
 	      "add these metrics, or with no-NAME leave them out; \"help\" lists all",
 	      .offer = OFFER_METRICS, .words = "help"),
 	COUNT(EXPORT, 0, "max-series", "N", max_series,
@@ -230,7 +232,7 @@ static const struct option_spec specs[] = {
 	STRING(TOP | WHY | REPORT | EXPORT, 0, "thresholds", "FILE", thresholds,
 	       "of findings; \"help\" prints a file with all (default: " THRESHOLDS_FILE ")",
 	       FILES, .words = "help"),
-	OTHER(TOP | EXITS | WHERE | REPORT, 0, "guest-kallsyms", "NAME=FILE", kallsyms,
+	OTHER(TOP | EXITS | WHERE | REPORT, 0, "guest-kallsyms", "NAME=FILE", take_kallsyms,
 	      "its functions, by a copy of its /proc/kallsyms"),
 	FLAG(TOP | EXITS | WHERE, 0, "guest-symbols", guest_symbols,
 	     "functions of Linux guests, by their memory"),
@@ -299,12 +301,6 @@ static const struct option_group groups[] = {
 	{ FROM_NOW | FROM_PAST, source_words },
 };
 
-static void add_help(const struct option_spec *spec, char *buf, size_t size)
-{
-	if (spec->offset == AT(view_name))
-		view_type_names(buf, size);
-}
-
 const struct option_table option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
@@ -312,8 +308,6 @@ const struct option_table option_table = {
 	.nr_rules = ARRAY_SIZE(rules),
 	.groups = groups,
 	.nr_groups = ARRAY_SIZE(groups),
-	.take = options_take,
-	.add_help = add_help,
 };
 
 /* ---- options that depend on each other ---- */
@@ -346,33 +340,34 @@ static int find_source(struct options *options, struct error *error)
 	return 0;
 }
 
-/* If several options choose a mode, the first one here decides. */
+/* What kvmtop is to do: the first one that the options ask for. */
 static unsigned int mode_of(const struct options *options)
 {
-	if (options->version)
-		return MODE_VERSION;
-	if (options->complete)
-		return MODE_COMPLETE;
-	if (options->list_providers)
-		return MODE_PROVIDERS;
-	if (options->list_guests)
-		return MODE_GUESTS;
-	if (options->fields && strcmp(options->fields, "help") == 0)
-		return MODE_FIELDS;
-	if (options->other)
-		return MODE_DIFF;
-	if (options->log || options->output)
-		return MODE_LOG;
-	if (options->batch)
-		return MODE_ONCE;
-	/* --csv or --json alone prints a recording or a history. */
-	if (options->csv || options->json) {
-		if (options->source & FROM_PAST)
-			return options->source == FROM_RECORDING ? MODE_ONCE : MODE_LOG;
-	}
-	if (options->write_file && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-		return MODE_WRITE;
-	return MODE_SCREEN;
+	bool has_format = options->csv || options->json;
+	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	const struct {
+		bool is_asked;
+		unsigned int mode;
+	} modes[] = {
+		{ options->version, MODE_VERSION },
+		{ options->complete, MODE_COMPLETE },
+		{ options->list_providers, MODE_PROVIDERS },
+		{ options->list_guests, MODE_GUESTS },
+		{ options->fields && strcmp(options->fields, "help") == 0, MODE_FIELDS },
+		{ options->other != NULL, MODE_DIFF },
+		{ options->log || options->output, MODE_LOG },
+		{ options->batch, MODE_ONCE },
+		/* --csv or --json alone prints all of a recording or a history. */
+		{ has_format && options->source == FROM_RECORDING, MODE_ONCE },
+		{ has_format && options->source & FROM_STORE, MODE_LOG },
+		{ options->write_file && !has_terminal, MODE_WRITE },
+		{ true, MODE_SCREEN },
+	};
+	size_t i = 0;
+
+	while (!modes[i].is_asked)
+		i++;
+	return modes[i].mode;
 }
 
 static int read_interval(struct options *options, struct error *error)
@@ -424,7 +419,7 @@ static enum cost cost_of(const struct options *options)
 	return cost < COSTS && !(options->keeps & keeps_exits) ? cost : COST_TIMES;
 }
 
-static int read_words(struct options *options, struct error *error)
+static int read_values(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
 	int err = read_outputs(options, error);
@@ -449,19 +444,20 @@ static int understand(const struct command *command, struct options *options,
 
 	if (err)
 		return err;
+	if (!options->from) /* --from URL is -r URL */
+		option_forget(&option_table, given, "from");
 	if (!command->name[0])
 		options->mode = mode_of(options);
 	else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE))
 		options->source = FROM_RECORDING;
-	for (size_t i = 0; i < ARRAY_SIZE(specs) && !options->from; i++) {
-		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
-			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);
-	}
 	err = option_check(&option_table, given, options->mode | options->source, error);
-	err = err ? err : query_name_view(options, error);
 	if (!err)
-		err = read_words(options, error);
-	return err || !command->understand ? err : command->understand(options, error);
+		err = query_name_view(options, error);
+	if (!err)
+		err = read_values(options, error);
+	if (!err && command->understand)
+		err = command->understand(options, error);
+	return err;
 }
 
 int options_parse(const struct command *command, int argc, char **argv,

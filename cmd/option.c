@@ -178,8 +178,8 @@ static int parse_number(const char *what, const char *text, long min, long max, 
 	return 0;
 }
 
-static int take(void *options, const struct option_spec *spec, const char *text,
-		struct error *error)
+static int take_value(struct options *options, const struct option_spec *spec, const char *text,
+		      struct error *error)
 {
 	void *at = (char *)options + spec->offset;
 	long number = 0;
@@ -205,7 +205,7 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 	case VALUE_OTHER:
 		break;
 	}
-	return err;
+	return !err && spec->take ? spec->take(options, text, error) : err;
 }
 
 /* ---- what is wrong ---- */
@@ -250,7 +250,8 @@ static int usage_error(const struct getopt_tables *tables, int got, char **argv,
 }
 
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct error *error)
+		 char **argv, struct options *options, struct option_set *given,
+		 struct error *error)
 {
 	struct getopt_tables tables = { .table = table, .command = command };
 	int got, err;
@@ -267,15 +268,21 @@ int option_parse(const struct option_table *table, const struct option_command *
 		given->bits[i / 64] |= UINT64_C(1) << i % 64;
 		err = check_name(spec, optarg, error);
 		if (!err)
-			err = take(options, spec, optarg, error);
-		if (!err)
-			err = table->take(options, spec, optarg, error);
+			err = take_value(options, spec, optarg, error);
 		if (err)
 			return err;
 		if (spec->is_answer)
 			return argc;
 	}
 	return optind;
+}
+
+void option_forget(const struct option_table *table, struct option_set *given, const char *name)
+{
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->specs[i].name && strcmp(table->specs[i].name, name) == 0)
+			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+	}
 }
 
 static void append(char *buf, const char *between, const char *text)
@@ -429,7 +436,7 @@ static void print_wrapped(FILE *out, const char *words)
 	fprintf(out, "%s\n", words);
 }
 
-static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)
+static void help_line(FILE *out, const struct option_spec *spec)
 {
 	char text[80] = "", more[256] = "", words[512];
 	int n = 0;
@@ -443,7 +450,8 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
 	if (spec->value)
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
-	table->add_help(spec, more, sizeof(more));
+	if (spec->add_help)
+		spec->add_help(more, sizeof(more));
 	snprintf(words, sizeof(words), "%s%s", spec->help, more);
 	if (strlen(text) < HELP_COLUMN)
 		fprintf(out, "%-*s", HELP_COLUMN, text);
@@ -465,7 +473,7 @@ void option_help(const struct option_table *table, const struct option_command *
 			if (heading)
 				fprintf(out, "\n%s:\n", heading->heading);
 			heading = NULL;
-			help_line(out, table, spec);
+			help_line(out, spec);
 		}
 	}
 }

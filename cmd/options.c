@@ -15,7 +15,6 @@
 #include "history/file.h"
 
 #define SECONDS_DEFAULT 5.0
-#define AT(member) offsetof(struct options, member)
 
 /* Before the history is open only the form of a time can be checked: any origin will do. */
 static struct when_origin any_origin(void)
@@ -60,18 +59,47 @@ int options_take_url(const char *text, struct options *options, struct error *er
 	return 0;
 }
 
+int take_source(struct options *options, const char *text, struct error *error)
+{
+	(void)error;
+	if (text) /* --read=SOURCE */
+		options->read_file = text;
+	return 0;
+}
+
+int take_at(struct options *options, const char *text, struct error *error)
+{
+	return take_time(text, &options->at, error);
+}
+
+int take_from(struct options *options, const char *text, struct error *error)
+{
+	return options_is_url(text) ? options_take_url(text, options, error) :
+				      take_time(text, &options->from, error);
+}
+
+int take_to(struct options *options, const char *text, struct error *error)
+{
+	return take_time(text, &options->to, error);
+}
+
 /* A relative time can be resolved only when the history is open. */
-static int check_range(const char *range, struct error *error)
+int check_span(struct options *options, const char *text, struct error *error)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t from, to;
-	int err = when_parse_range(range, &origin, &from, &to, error);
+	int err = when_parse_range(text, &origin, &from, &to, error);
 
+	(void)options;
 	return err == -EINVAL ? err : 0;
 }
 
-/* 0: no limit. */
-static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *error)
+int take_max_age(struct options *options, const char *text, struct error *error)
+{
+	return duration_parse(text, &options->max_age_ns, error);
+}
+
+int take_max_size(struct options *options, const char *text, struct error *error)
 {
 	uint64_t bytes;
 	int err = size_parse(text, &bytes, error);
@@ -81,7 +109,7 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *er
 				 "\"%.40s\": too small for a history: give at least 4M",
 				 text);
 	if (!err)
-		*ret_bytes = bytes;
+		options->max_size = bytes;
 	return err;
 }
 
@@ -89,7 +117,7 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *er
  * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has more than 10 GHz. Numbers
  * in MHz alone stay as they are written, too, for ACRN's table.
  */
-static int take_frequency(const char *text, struct options *options, struct error *error)
+int take_frequency(struct options *options, const char *text, struct error *error)
 {
 	static const struct {
 		const char *unit;
@@ -115,18 +143,18 @@ static int take_frequency(const char *text, struct options *options, struct erro
 			 text);
 }
 
-static int take_longer(const char *text, uint64_t *ret_longer_ns, struct error *error)
+int take_longer(struct options *options, const char *text, struct error *error)
 {
-	int err = duration_parse(text, ret_longer_ns, error);
+	int err = duration_parse(text, &options->longer_ns, error);
 
-	if (!err && !*ret_longer_ns)
+	if (!err && !options->longer_ns)
 		err = error_set(error, -EINVAL,
 				"--longer takes a time above 0, as in 5ms or 200us");
 	return err;
 }
 
 /* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
-static int take_offset(struct options *options, const char *text, struct error *error)
+int take_offset(struct options *options, const char *text, struct error *error)
 {
 	char *end;
 
@@ -173,7 +201,17 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 	return 0;
 }
 
-static int take_pids(struct options *options, const char *text, struct error *error)
+/* Of -g and -p the later one is used. */
+int take_guest(struct options *options, const char *text, struct error *error)
+{
+	(void)error;
+	options->guest = text;
+	options->pid = 0;
+	options->pids = NULL;
+	return 0;
+}
+
+int take_pids(struct options *options, const char *text, struct error *error)
 {
 	int err = take_ids("PID", text, options->only, TIDS_MAX, &options->nr_only, error);
 
@@ -183,6 +221,33 @@ static int take_pids(struct options *options, const char *text, struct error *er
 	options->pid = options->nr_only == 1 ? options->only[0] : 0;
 	options->guest = NULL;
 	return 0;
+}
+
+int take_tid(struct options *options, const char *text, struct error *error)
+{
+	size_t nr;
+
+	return take_ids("TID", text, &options->tid, 1, &nr, error);
+}
+
+int take_tids(struct options *options, const char *text, struct error *error)
+{
+	return take_ids("TID", text, options->only, TIDS_MAX, &options->nr_only, error);
+}
+
+int check_vcpu(struct options *options, const char *text, struct error *error)
+{
+	options->has_vcpu = true;
+	if (options->vcpu <= INT32_MAX)
+		return 0;
+	return error_set(error, -EINVAL, "\"%s\": no vCPU has such a high number", text);
+}
+
+int take_metrics(struct options *options, const char *text, struct error *error)
+{
+	options->metrics_help = strcmp(text, "help") == 0;
+	return options->metrics_help ? 0 :
+				       metrics_groups_parse(text, &options->metrics, error);
 }
 
 static int add_path(const char **list, size_t *nr, size_t max, const char *text,
@@ -195,7 +260,7 @@ static int add_path(const char **list, size_t *nr, size_t max, const char *text,
 	return 0;
 }
 
-static int take_kallsyms(struct options *options, const char *text, struct error *error)
+int take_kallsyms(struct options *options, const char *text, struct error *error)
 {
 	const char *equals = strchr(text, '=');
 
@@ -206,22 +271,50 @@ static int take_kallsyms(struct options *options, const char *text, struct error
 	return add_path(options->kallsyms, &options->nr_kallsyms, KALLSYMS_GUESTS, text, error);
 }
 
-/* As in trace-cmd, a filter belongs to the event before it. */
-static int take_choice(struct options *options, const char *text, bool is_filter,
-		       struct error *error)
+int take_keeps(struct options *options, const char *text, struct error *error)
+{
+	char *copy = xstrdup(text), *rest = copy, *word;
+	int err = 0, i;
+
+	while (!err && (word = strsep(&rest, ","))) {
+		i = option_word(KEEP_WORDS, word);
+		if (i < 0)
+			err = error_set(error, -EINVAL, "\"%s\": --keep takes words of "
+					KEEP_WORDS ", with commas between them", word);
+		else
+			options->keeps |= 1U << i;
+	}
+	free(copy);
+	return err;
+}
+
+int take_recording(struct options *options, const char *text, struct error *error)
+{
+	return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX, text, error);
+}
+
+int take_merged(struct options *options, const char *text, struct error *error)
+{
+	return add_path(options->merged, &options->nr_merged, TRACES_MAX, text, error);
+}
+
+int take_event(struct options *options, const char *text, struct error *error)
 {
 	size_t *nr = &options->ring.nr_choices;
 
-	if (is_filter && !*nr) {
-		options->ring.filter = text;
-	} else if (is_filter) {
-		options->choices[*nr - 1].filter = text;
-	} else {
-		if (*nr == CHOICES_MAX)
-			return error_set(error, -EINVAL, "-e can be given at most %d times",
-					 CHOICES_MAX);
-		options->choices[(*nr)++].pattern = text;
-	}
+	if (*nr == CHOICES_MAX)
+		return error_set(error, -EINVAL, "-e can be given at most %d times", CHOICES_MAX);
+	options->choices[(*nr)++].pattern = text;
+	return 0;
+}
+
+/* As in trace-cmd, a filter belongs to the event before it. */
+int take_filter(struct options *options, const char *text, struct error *error)
+{
+	size_t nr = options->ring.nr_choices;
+
+	(void)error;
+	*(nr ? &options->choices[nr - 1].filter : &options->ring.filter) = text;
 	return 0;
 }
 
@@ -259,88 +352,4 @@ int options_take_seconds(struct options *options, struct error *error)
 		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
 						 &options->duration_s, error) : 0;
-}
-
-static int take_keeps(const char *list, unsigned int *ret_keeps, struct error *error)
-{
-	char *copy = xstrdup(list), *rest = copy, *word;
-	unsigned int keeps = 0;
-	int err = 0, i;
-
-	while (!err && (word = strsep(&rest, ","))) {
-		i = option_word(KEEP_WORDS, word);
-		if (i < 0)
-			err = error_set(error, -EINVAL, "\"%s\": --keep takes words of "
-					KEEP_WORDS ", with commas between them", word);
-		else
-			keeps |= 1U << i;
-	}
-	free(copy);
-	*ret_keeps |= keeps;
-	return err;
-}
-
-int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct error *error)
-{
-	struct options *options = ret_options;
-	size_t nr;
-
-	switch (spec->offset) {
-	case AT(guest): /* of -g and -p the later one is used */
-		options->pid = 0;
-		options->pids = NULL;
-		return 0;
-	case AT(pids):
-		return take_pids(options, text, error);
-	case AT(tid):
-		return take_ids("TID", text, &options->tid, 1, &nr, error);
-	case AT(tids):
-		return take_ids("TID", text, options->only, TIDS_MAX, &options->nr_only, error);
-	case AT(vcpu):
-		options->has_vcpu = true;
-		return options->vcpu <= INT32_MAX ?
-			       0 :
-			       error_set(error, -EINVAL, "\"%s\": no vCPU has such a high number",
-					 text);
-	case AT(kallsyms):
-		return take_kallsyms(options, text, error);
-	case AT(longer_ns):
-		return take_longer(text, &options->longer_ns, error);
-	case AT(keeps):
-		return take_keeps(text, &options->keeps, error);
-	case AT(max_age_ns):
-		return duration_parse(text, &options->max_age_ns, error);
-	case AT(max_size):
-		return take_max_size(text, &options->max_size, error);
-	case AT(metrics):
-		options->metrics_help = strcmp(text, "help") == 0;
-		return options->metrics_help ? 0 : metrics_groups_parse(text, &options->metrics,
-									error);
-	case AT(read):
-		options->read_file = text ? text : options->read_file;
-		return 0;
-	case AT(at):
-		return take_time(text, &options->at, error);
-	case AT(from):
-		return options_is_url(text) ? options_take_url(text, options, error) :
-				      take_time(text, &options->from, error);
-	case AT(to):
-		return take_time(text, &options->to, error);
-	case AT(other):
-		return spec->works & MODE_DIFF ? check_range(text, error) : 0;
-	case AT(mhz):
-		return take_frequency(text, options, error);
-	case AT(choices):
-	case AT(ring.filter):
-		return take_choice(options, text, spec->offset == AT(ring.filter), error);
-	case AT(offset):
-		return take_offset(options, text, error);
-	case AT(recordings):
-		return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX, text,
-				error);
-	case AT(merged):
-		return add_path(options->merged, &options->nr_merged, TRACES_MAX, text, error);
-	}
-	return 0;
 }

@@ -32,7 +32,7 @@ enum value_kind {
 	VALUE_WORD,   /* the same: one of the row's words */
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
-	VALUE_OTHER,  /* read by option_table.take */
+	VALUE_OTHER,  /* the row's take() reads it */
 };
 
 /* What the shell offers for an argument, besides words that the table has. */
@@ -53,6 +53,11 @@ enum offer {
 	OFFER_COMMANDS, /* of kvmtop */
 };
 
+struct options;
+
+/* Reads an option's argument, NULL without one. 0, or -EINVAL with error. */
+typedef int option_take(struct options *options, const char *text, struct error *error);
+
 /* An option: the modes and sources it works with, the member for its value, and its help. */
 struct option_spec {
 	const char *heading; /* of --help, in a row without an option */
@@ -62,12 +67,14 @@ struct option_spec {
 	/*
 	 * The name of its argument, in --help and in errors; NULL: it has none. A VALUE_FLAG may
 	 * have an optional argument, the next word: "[SOURCE]" of -r. Written as --read=SOURCE it
-	 * goes to option_table.take.
+	 * goes to take().
 	 */
 	const char *value;
 	enum value_kind kind;
-	size_t offset; /* in the struct that the values go to */
+	size_t offset;	   /* of the member for its value in struct options */
+	option_take *take; /* called when the member is set; NULL: it needs no more */
 	const char *help;
+	void (*add_help)(char *buf, size_t size); /* what follows the help; NULL: nothing */
 	bool is_answer;	   /* --help: what follows on the command line does not matter */
 	bool is_in_man; /* in the manual only */
 	enum offer offer;  /* for its argument, which a flag may have, too */
@@ -103,11 +110,6 @@ struct option_table {
 	size_t nr_rules;
 	const struct option_group *groups;
 	size_t nr_groups;
-	/* Reads a VALUE_OTHER, and is called after every other option, too. */
-	int (*take)(void *options, const struct option_spec *spec, const char *text,
-		    struct error *error);
-	/* Writes to buf what follows an option's help, such as a list of views. */
-	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
 
 /* The options that were given: a bit for each row. */
@@ -129,7 +131,11 @@ struct option_command {
  * with error: a usage error.
  */
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct error *error);
+		 char **argv, struct options *options, struct option_set *given,
+		 struct error *error);
+
+/* As if the option had not been given. */
+void option_forget(const struct option_table *table, struct option_set *given, const char *name);
 
 /*
  * Refuses options that the rules exclude, and options that do not work with the mode and the source
@@ -224,7 +230,7 @@ struct options {
 	const char *other; /* of --diff: a guest, a recording, or a span */
 
 	/* What is counted. */
-	const char *fields, *guest, *pids, *tids, *event_name, *engine, *thresholds;
+	const char *fields, *guest, *pids, *event_name, *engine, *thresholds;
 	const char *cost_name;
 	enum cost cost; /* of --cost, -t, -d and -i */
 	pid_t pid, tid;	      /* pid: the one of pids, 0 where pids has several */
@@ -279,9 +285,12 @@ struct options {
 	struct preferences preferences; /* of the screen */
 };
 
-/* See struct option_table. */
-int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		 struct error *error);
+/* ---- options.c: the rows' take() */
+
+option_take take_guest, take_pids, take_tid, take_tids, check_vcpu, take_longer, take_kallsyms,
+	take_event, take_filter, take_source, take_at, take_from, take_to, check_span,
+	take_frequency, take_recording, take_offset, take_merged, take_keeps, take_max_age,
+	take_max_size, take_metrics;
 
 /* The kind of options->source. */
 static inline enum source_kind options_kind(const struct options *options)
