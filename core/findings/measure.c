@@ -89,7 +89,6 @@ static uint32_t find_counts(const struct measure *measure, const struct subject 
 	return at;
 }
 
-/* All 0 where the subject has nothing of the rule. */
 const struct rule_counts *measure_counts(const struct measure *measure,
 					   const struct subject *subject, size_t rule)
 {
@@ -172,7 +171,8 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 	     (field->part == HOST_WAITED || field->part == HOST_THROTTLED ||
 	      field->part == HOST_QUOTA || field->part == HOST_STOPPED)))
 		return stat->delta;
-	if (!stat->timing || !seen->open_ns != (rule->measure != MEASURE_OPEN))
+	/* An exit that stands still counts for MEASURE_OPEN, and nothing else does. */
+	if (!stat->timing || (seen->open_ns > 0) != (rule->measure == MEASURE_OPEN))
 		return 0;
 	return seen->open_ns ? stat->timing->delta_ns : scale(stat->timing->delta_ns, seen->on_cpu);
 }
@@ -226,17 +226,21 @@ static void add_details(const struct measure *measure, struct rule_counts *count
 	const struct stats_item *stat = seen->stat;
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	const struct rule *rule = rule_at(bit);
-	bool is_open = rule->measure == MEASURE_OPEN;
-	uint64_t ns = ns_of(measure, rule, seen);
+	uint64_t ns = ns_of(measure, rule, seen), top_ns = ns;
 	bool is_named = rules->named >> bit & 1;
+	bool may_be_top = is_named || rules->what >> bit & 1;
 
 	if (rules->less >> bit & 1) {
 		counts->less_ns += ns;
 		counts->less_per_s += stat->has_rate ? stat->rate_per_s : 0;
 		counts->less_level += level_of(rule, seen);
 	}
-	if (is_open ? is_named && seen->open_ns : is_named || rules->what >> bit & 1)
-		name_top(counts, stat, is_open ? seen->open_ns : ns, is_named);
+	if (rule->measure == MEASURE_OPEN) {
+		top_ns = seen->open_ns;
+		may_be_top = is_named && seen->open_ns;
+	}
+	if (may_be_top)
+		name_top(counts, stat, top_ns, is_named);
 }
 
 static bool is_cpu(const struct field *field)

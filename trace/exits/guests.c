@@ -64,12 +64,12 @@ static bool find_name(const struct trace *trace, const struct recorded_thread *t
 
 /* ---- guests */
 
-/* IS_VCPU: key.pid is a vCPU, number counts its threads. IS_CPU: key.pid is a CPU. */
-enum { IS_VCPU = -2, IS_CPU = -3 }; /* values of guest_key.guest */
+#define GUEST_IS_CPU (-2) /* in guest_key.guest */
 
 void recorded_guests_release(struct recorded_guests *guests)
 {
 	hash_free(guests->hash, free);
+	hash_free(guests->vcpus, free);
 }
 
 /* Finds or adds a key. A new one has number SIZE_MAX. */
@@ -93,11 +93,17 @@ static struct recorded_guest *get_guest(struct recorded_guests *guests, const st
 static uint32_t count_vcpu(struct recorded_guests *guests, const struct recorded_thread *thread,
 			   uint32_t file)
 {
-	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU, .file = file };
+	struct vcpu_threads *vcpu, fresh = { .key = { thread->vcpu, file } };
 
 	if (thread->vcpu < 0)
 		return 0;
-	return (uint32_t)++get_guest(guests, &of)->number; /* from SIZE_MAX to 0 */
+	HASH_FIND(hh, guests->vcpus, &fresh.key, sizeof(fresh.key), vcpu);
+	if (!vcpu) {
+		vcpu = xcalloc(1, sizeof(*vcpu));
+		*vcpu = fresh;
+		hash_add(guests->vcpus, key, vcpu);
+	}
+	return vcpu->nr++;
 }
 
 /* "unknown", or where several files were read, the file's name; "unknown (2)". */
@@ -150,7 +156,7 @@ struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const s
 /* If ACRN's records have no VM, each CPU is a guest. */
 static const struct recorded_guest *guest_of_cpu(struct recorded_guests *guests, int32_t cpu)
 {
-	const struct guest_key key = { .pid = cpu, .guest = IS_CPU };
+	const struct guest_key key = { .pid = cpu, .guest = GUEST_IS_CPU };
 	struct recorded_guest *guest = get_guest(guests, &key);
 
 	snprintf(guest->name, NAME_SIZE, "CPU %d", (int)cpu);
@@ -250,10 +256,8 @@ static void tell_apart(const struct recorded_guests *guests)
 	size_t nr_all = 0, nr;
 	struct recorded_guest **sorted = xcalloc(HASH_COUNT(guests->hash), sizeof(*sorted));
 
-	for (struct recorded_guest *guest = guests->hash; guest; guest = guest->hh.next) {
-		if (guest->key.guest != IS_VCPU)
-			sorted[nr_all++] = guest;
-	}
+	for (struct recorded_guest *guest = guests->hash; guest; guest = guest->hh.next)
+		sorted[nr_all++] = guest;
 	qsort(sorted, nr_all, sizeof(*sorted), compare_names);
 	for (size_t i = 0; i < nr_all; i += nr) {
 		bool is_one = true;

@@ -28,7 +28,8 @@ const struct kallsyms *guests_symbols(const struct trace *trace,
 /* Threads with the same key belong to one guest. */
 struct guest_key {
 	int64_t pid;   /* -1: not known */
-	int64_t guest; /* index in the file's list of guests; -1: the file has no list */
+	/* Index in the file's list of guests; -1: the file has no list, GUEST_IS_CPU: pid is a CPU. */
+	int64_t guest;
 	uint32_t file;
 	uint32_t nth; /* if both are unknown: from 0, the number of earlier threads of this vCPU */
 };
@@ -43,10 +44,21 @@ struct recorded_guest {
 	UT_hash_handle hh;
 };
 
+/* How many threads of a file, of which no guest is known, had this vCPU number. */
+struct vcpu_threads {
+	struct {
+		int32_t vcpu;
+		uint32_t file;
+	} key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
 /* Zero-initialised is empty. */
 struct recorded_guests {
 	struct recorded_guest *hash;
 	size_t nr;
+	struct vcpu_threads *vcpus; /* a hash */
 };
 
 void recorded_guests_release(struct recorded_guests *guests);

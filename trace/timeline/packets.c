@@ -57,20 +57,19 @@ static void set_state(struct packets *packets, enum packets_state state)
 	pthread_mutex_unlock(&packets->lock);
 }
 
-/* The block that is filled has nothing yet: the head of the packet goes there. */
+/* A packet in which the compressed block is the only field. */
 static void write_packed(struct packets *packets)
 {
-	size_t inner;
+	uint8_t packet[2 * VARINT_MAX], field[2 * VARINT_MAX], *at;
+	size_t len;
 
-	put_varint(packets, FIELD_COMPRESSED << 3 | 2);
-	put_varint(packets, packets->packed_len);
-	inner = used(packets);
-	put_varint(packets, FIELD_PACKET << 3 | 2);
-	put_varint(packets, inner + packets->packed_len);
-	fwrite_unlocked(packets->block + inner, 1, used(packets) - inner, packets->file);
-	fwrite_unlocked(packets->block, 1, inner, packets->file);
+	at = varint_put(field, FIELD_COMPRESSED << 3 | 2);
+	len = (size_t)(varint_put(at, packets->packed_len) - field);
+	at = varint_put(packet, FIELD_PACKET << 3 | 2);
+	at = varint_put(at, len + packets->packed_len);
+	fwrite_unlocked(packet, 1, (size_t)(at - packet), packets->file);
+	fwrite_unlocked(field, 1, len, packets->file);
 	fwrite_unlocked(packets->packed, 1, packets->packed_len, packets->file);
-	packets->at = packets->block;
 }
 
 /* Waits for the thread. Whether there is a compressed block. */

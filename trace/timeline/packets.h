@@ -49,13 +49,20 @@ void packets_release(struct packets *packets);
 
 /* ---- fields of the open packet or message; at most PACKET_NUMBERS bytes without the texts */
 
+#define VARINT_MAX 10 /* bytes */
+
+/* Returns its end. */
+static inline uint8_t *varint_put(uint8_t *at, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
 static inline void put_varint(struct packets *packets, uint64_t number)
 {
-	while (number >= 0x80) {
-		*packets->at++ = (uint8_t)(number | 0x80);
-		number >>= 7;
-	}
-	*packets->at++ = (uint8_t)number;
+	packets->at = varint_put(packets->at, number);
 }
 
 static inline void put_number(struct packets *packets, uint32_t field, uint64_t number)
