@@ -18,12 +18,16 @@
 /* Set once the programs on KVM's notifiers are attached. */
 _Bool sees_away;
 
+/* CONFIG_SCHED_INFO */
+static __always_inline _Bool knows_waits(void)
+{
+	return bpf_core_field_exists(struct task_struct, sched_info.run_delay);
+}
+
 /* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
 static __always_inline __u64 waited_so_far(const struct task_struct *task)
 {
-	_Bool is_known = bpf_core_field_exists(struct task_struct, sched_info.run_delay);
-
-	return is_known ? task->sched_info.run_delay : 0; /* CONFIG_SCHED_INFO */
+	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
 static __always_inline void add_parts(struct exits_thread *thread, __u32 cell, enum exits_away why,
