@@ -282,12 +282,12 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 }
 
 /* Views call it for every key: written without branches, so that the compiler makes vectors. */
-static void history_join(float *restrict history, const float *restrict more)
+void stats_rates_join(float rates[STATS_HISTORY], bool is_first, const float more[STATS_HISTORY])
 {
 	for (int i = 0; i < STATS_HISTORY; i++) {
-		float sum = history[i] + (more[i] > 0 ? more[i] : 0);
+		float sum = rates[i] + (more[i] > 0 ? more[i] : 0);
 
-		history[i] = history[i] < 0 ? more[i] : sum;
+		rates[i] = is_first || rates[i] < 0 ? more[i] : sum;
 	}
 }
 
@@ -297,7 +297,7 @@ static void history_retire(struct stats_item *ended, const struct stats_item *st
 		return;
 	if (!ended->history)
 		history_begin(ended, tick);
-	history_join(ended->history, stat->history);
+	stats_rates_join(ended->history, false, stat->history);
 }
 
 /*
@@ -468,42 +468,49 @@ void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS
 	rates[STATS_HISTORY - 1] = latest_rate(stat);
 }
 
-static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+void stats_rates_add(float rates[STATS_HISTORY], bool is_first, const struct stats_item *stat,
+	       uint64_t tick)
 {
-	float rates[STATS_HISTORY];
+	float of_stat[STATS_HISTORY];
 
-	if (!sum->nr) {
-		stats_rates(stat, tick, sum->history);
-		return;
-	}
-	stats_rates(stat, tick, rates);
-	history_join(sum->history, rates);
+	stats_rates(stat, tick, of_stat);
+	stats_rates_join(rates, is_first, of_stat);
 }
 
-void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
-		  uint64_t tick)
+void sum_join(struct sum *sum, const struct sum *more)
 {
-	history_add(sum, stat, tick);
-	sum->nr++;
-	if (kind == FIELD_PEAK)
-		sum->total = stat->total > sum->total ? stat->total : sum->total;
-	else
-		sum->total += stat->total;
-	sum->delta += stat->delta;
-	sum->rate_per_s += stat->rate_per_s;
-	sum->has_rate |= stat->has_rate;
-	sum->parent_before += stat->parent_before;
+	sum->is_peak |= more->is_peak;
+	if (!sum->is_peak)
+		sum->total += more->total;
+	else if (more->total > sum->total)
+		sum->total = more->total;
+	sum->delta += more->delta;
+	sum->parent_before += more->parent_before;
+	sum->rate_per_s += more->rate_per_s;
+	sum->nr += more->nr;
+	sum->nr_rates += more->nr_rates;
+	sum->is_now |= more->is_now;
 }
 
-void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
+/*
+ * Times are read one after another, and the clock once before them: on a busy host the time that a
+ * thread ran may be of some ms more than the interval. A host of a fleet has one key for all vCPUs.
+ */
+static double rate_of(const struct stats_item *stat)
 {
-	if (sum->nr && part->nr)
-		history_join(sum->history, part->history);
-	else if (part->nr)
-		memcpy(sum->history, part->history, sizeof(sum->history));
-	sum->nr += part->nr;
-	sum->total += part->total;
-	sum->delta += part->delta;
-	sum->rate_per_s += part->rate_per_s;
-	sum->has_rate |= part->has_rate;
+	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
+}
+
+void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind, uint64_t tick)
+{
+	sum_join(sum, &(struct sum){
+		.total = stat->total,
+		.delta = stat->delta,
+		.parent_before = stat->parent_before,
+		.rate_per_s = stat->has_rate ? rate_of(stat) : 0,
+		.nr = 1,
+		.nr_rates = stat->has_rate,
+		.is_peak = kind == FIELD_PEAK,
+		.is_now = stat->seen == tick,
+	});
 }

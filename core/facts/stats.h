@@ -121,20 +121,23 @@ static inline uint64_t stats_open_ns(const struct stats *stats, const struct fie
 /* The rates of a key, oldest first, at the tick of the latest sample; < 0: none. */
 void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY]);
 
-/* Several keys taken together. Zero-initialised is none. */
-struct stat_sum {
-	uint32_t nr;
+/* The counts of several keys: what of them are levels and counters. Zero-initialised is none. */
+struct sum {
 	uint64_t total, delta, parent_before;
 	double rate_per_s;
-	bool has_rate;
-	float history[STATS_HISTORY]; /* oldest first; < 0: none. Valid with nr > 0 */
+	uint32_t nr;	       /* keys */
+	uint32_t nr_rates : 30; /* the ones with a rate, which is of a whole interval */
+	bool is_peak : 1;      /* the total is the highest one */
+	bool is_now : 1;       /* the latest sample has one of them */
 };
 
-/* tick: stats.tick. The sum of peaks is the highest. */
-void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
-		  uint64_t tick);
+/* tick: stats.tick. */
+void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind, uint64_t tick);
+void sum_join(struct sum *sum, const struct sum *more);
 
-/* Adds a sum to a sum of sums. */
-void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part);
+/* The same for the rates of several keys, as of stats_rates(). is_first: there are none yet. */
+void stats_rates_add(float rates[STATS_HISTORY], bool is_first, const struct stats_item *stat,
+	       uint64_t tick);
+void stats_rates_join(float rates[STATS_HISTORY], bool is_first, const float more[STATS_HISTORY]);
 
 #endif

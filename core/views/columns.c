@@ -52,18 +52,18 @@ struct cell cell_percent(uint64_t part, uint64_t whole)
 	};
 }
 
-struct cell cell_rate(const struct stat_sum *sum)
+struct cell cell_rate(const struct sum *sum)
 {
-	if (!sum->has_rate)
+	if (!sum->nr_rates)
 		return cell_none();
 	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
 }
 
-struct cell cell_spark(const struct stat_sum *sum)
+struct cell cell_spark(const struct sum *sum, const float *history)
 {
 	if (!sum->nr)
 		return cell_none();
-	return (struct cell){ .type = CELL_SPARK, .spark = sum->history };
+	return (struct cell){ .type = CELL_SPARK, .spark = history };
 }
 
 int cell_compare(const struct cell *a, const struct cell *b)

@@ -98,8 +98,8 @@ static inline struct cell cell_hist(const uint64_t *hist)
 struct cell cell_guest(const struct guest *guest);
 /* Absent when whole is 0. Shares that are added up have wholes of one unit. */
 struct cell cell_percent(uint64_t part, uint64_t whole);
-struct cell cell_rate(const struct stat_sum *sum); /* absent when the sum has no rate */
-struct cell cell_spark(const struct stat_sum *sum);
+struct cell cell_rate(const struct sum *sum); /* absent when the sum has no rate */
+struct cell cell_spark(const struct sum *sum, const float *history);
 
 /* -1, 0, 1 as for qsort(): absent cells first, then numbers ascending, then texts by bytes. */
 int cell_compare(const struct cell *a, const struct cell *b);

@@ -33,7 +33,10 @@ struct field_durations {
 
 struct event_sums {
 	struct field_durations durations[TIMED_MAX];
-	struct stat_sum fields[]; /* of each field, over all its keys */
+	struct event_sum {
+		struct sum sum;
+		float history[STATS_HISTORY]; /* its rates, if there are any keys */
+	} fields[]; /* of each field, over all its keys */
 };
 
 /* The entry for a field's durations; NULL: it has none yet, and no entry is free. */
@@ -74,31 +77,33 @@ static struct event_sums *sum_up(struct view *view, const struct query *query,
 
 		if (!query_has_guest(query, stat->key.guest))
 			continue;
-		if (field_set_has(facts->wanted, field))
-			stat_sum_add(&sums->fields[field], stat,
-				     fields_get(facts->fields, field)->kind, tick);
+		if (field_set_has(facts->wanted, field)) {
+			struct event_sum *event = &sums->fields[field];
+
+			stats_rates_add(event->history, !event->sum.nr, stat, tick);
+			sum_add(&event->sum, stat, fields_get(facts->fields, field)->kind, tick);
+		}
 		if (stat->timing)
 			add_durations_of(sums, facts, stat);
 	}
 	return sums;
 }
 
-static bool is_shown(const struct query *query, const struct stat_sum *sum)
+static bool is_shown(const struct query *query, const struct sum *sum)
 {
 	return sum->nr && (query->zeros || sum->total || sum->delta);
 }
 
-static void fill_counter(struct view_row *row, const struct stat_sum *sum, uint64_t whole)
+static void fill_counter(struct view_row *row, const struct sum *sum, uint64_t whole)
 {
 	row->cells[TOTAL] = cell_count(sum->total);
 	row->cells[SHARE] = cell_percent(sum->total, whole);
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = cell_rate(sum);
-	row->cells[SPARK] = cell_spark(sum);
 }
 
 static struct view_row *add_row(struct view *view, const struct facts *facts, uint32_t id,
-				const struct stat_sum *sum, uint64_t whole)
+				const struct event_sum *event, uint64_t whole)
 {
 	const struct field *field = fields_get(facts->fields, id);
 	struct view_row *row = view_add(view);
@@ -111,25 +116,28 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	if (row->elapsed_ns == view->elapsed_ns)
 		row->elapsed_ns = 0;
 	row->cells[EVENT] = cell_text(field->name);
-	if (!row->is_level)
-		fill_counter(row, sum, whole);
-	else
-		row->cells[TOTAL] = cell_count(sum->total);
+	row->cells[TOTAL] = cell_count(event->sum.total);
+	if (row->is_level)
+		return row;
+	fill_counter(row, &event->sum, whole);
+	row->cells[SPARK] = cell_spark(&event->sum, event->history);
 	return row;
 }
 
 /* The parent's total since its children began to count. */
-static uint64_t total_since(const struct stat_sum *parent, uint64_t before)
+static uint64_t total_since(const struct sum *parent, uint64_t before)
 {
 	return parent->total > before ? parent->total - before : 0;
 }
 
-/* Adds a row for the parent's count less the counts of all children: reasons that no table has. */
-static void add_rest(struct view *view, const struct stat_sum *parent,
-		    const struct stat_sum *children)
+/*
+ * Adds a row for the parent's count less the counts of all children: reasons that no table has.
+ * since: the parent's total since its children began.
+ */
+static void add_rest(struct view *view, const struct sum *parent,
+		     const struct sum *children, uint64_t since)
 {
-	uint64_t since = total_since(parent, children->parent_before);
-	struct stat_sum rest = { .has_rate = parent->has_rate && children->has_rate };
+	struct sum rest = { .nr_rates = parent->nr_rates && children->nr_rates };
 	struct view_row *row;
 
 	if (since <= children->total)
@@ -146,42 +154,44 @@ static void add_rest(struct view *view, const struct stat_sum *parent,
 }
 
 static void add_child(struct view *view, const struct facts *facts, uint32_t id,
-		      const struct stat_sum *sums)
+		      const struct event_sum *sums)
 {
-	const struct stat_sum *parent = &sums[fields_get(facts->fields, id)->parent];
+	const struct sum *parent = &sums[fields_get(facts->fields, id)->parent].sum;
 
-	add_row(view, facts, id, &sums[id], total_since(parent, sums[id].parent_before))->depth = 1;
+	add_row(view, facts, id, &sums[id],
+		total_since(parent, sums[id].sum.parent_before))->depth = 1;
 }
 
 /* The wanted children of the root that was added last. */
 static void add_children(struct view *view, const struct query *query, const struct facts *facts,
-			 uint32_t parent, const struct stat_sum *sums)
+			 uint32_t parent, const struct event_sum *sums)
 {
 	size_t root = view->nr_rows - 1;
-	struct stat_sum all = { 0 };
+	struct sum all = { 0 };
+	uint64_t before = 0;	 /* the parent's total when they began */
 	bool is_complete = true; /* all children were counted, from the same moment on */
 
 	for (uint32_t i = parent + 1; i < fields_count(facts->fields); i++) {
 		if (fields_get(facts->fields, i)->parent != parent)
 			continue;
 		view->rows[root].is_open |= field_set_has(facts->wanted, i);
-		if (!sums[i].nr) {
+		if (!sums[i].sum.nr) {
 			is_complete = false;
 			continue;
 		}
-		if (all.nr && sums[i].parent_before != all.parent_before)
+		if (all.nr && sums[i].sum.parent_before != before)
 			is_complete = false;
-		all.parent_before = sums[i].parent_before;
-		stat_sum_merge(&all, &sums[i]);
-		if (is_shown(query, &sums[i]))
+		before = sums[i].sum.parent_before;
+		sum_join(&all, &sums[i].sum);
+		if (is_shown(query, &sums[i].sum))
 			add_child(view, facts, i, sums);
 	}
 	if (is_complete && all.nr)
-		add_rest(view, &sums[parent], &all);
+		add_rest(view, &sums[parent].sum, &all, total_since(&sums[parent].sum, before));
 }
 
 /* 100 % of each provider: the totals of its counters. The sum of an unwanted field is 0. */
-static void whole_by_source(const struct facts *facts, const struct stat_sum *sums,
+static void whole_by_source(const struct facts *facts, const struct event_sum *sums,
 			    uint64_t *ret_whole)
 {
 	memset(ret_whole, 0, SAMPLE_SOURCES * sizeof(*ret_whole));
@@ -189,7 +199,7 @@ static void whole_by_source(const struct facts *facts, const struct stat_sum *su
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->kind == FIELD_COUNTER && field->parent == FIELD_NONE)
-			ret_whole[field->source] += sums[i].total;
+			ret_whole[field->source] += sums[i].sum.total;
 	}
 }
 
@@ -215,7 +225,7 @@ static bool wants(const struct query *query, const struct field *field)
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct event_sums *all = sum_up(view, query, facts);
-	const struct stat_sum *sums = all->fields;
+	const struct event_sum *sums = all->fields;
 	uint64_t whole[SAMPLE_SOURCES];
 
 	whole_by_source(facts, sums, whole);
@@ -223,7 +233,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->parent != FIELD_NONE || !field_set_has(facts->wanted, i) ||
-		    !is_shown(query, &sums[i]))
+		    !is_shown(query, &sums[i].sum))
 			continue;
 		add_row(view, facts, i, &sums[i], whole[field->source]);
 		if (field->has_children)

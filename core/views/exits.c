@@ -185,8 +185,8 @@ static void name_row(char *name, const struct field *field)
 
 static bool is_shown(const struct query *query, const struct group *group)
 {
-	return query->zeros || group->total ||
-	       (query->type != &view_exit_totals && (group->delta || group->timing.delta_ns));
+	return query->zeros || group->sum.total ||
+	       (query->type != &view_exit_totals && (group->sum.delta || group->timing.delta_ns));
 }
 
 /* names: memory for a name of each group; NULL: labels are enough. */

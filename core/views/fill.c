@@ -9,13 +9,12 @@
 
 struct cell cell_rate_of(const struct row_of *of, const struct group *group)
 {
-	double per_s = group->rate_per_s;
-
-	if (of->query->since_ns)
-		per_s = (double)group->total * 1e9 / (double)of->query->since_ns;
-	else if (!group->has_rate)
-		return cell_none();
-	return (struct cell){ .type = CELL_RATE, .number = per_s };
+	if (!of->query->since_ns)
+		return cell_rate(&group->sum);
+	return (struct cell){
+		.type = CELL_RATE,
+		.number = (double)group->sum.total * 1e9 / (double)of->query->since_ns,
+	};
 }
 
 static struct cell share_of(const struct row_of *of)
@@ -23,8 +22,8 @@ static struct cell share_of(const struct row_of *of)
 	const struct group *all = &of->rollup->all_groups;
 
 	if (of->rollup->is_since_start)
-		return cell_percent(of->group->total, all->total);
-	return cell_percent(of->group->delta, all->delta);
+		return cell_percent(of->group->sum.total, all->sum.total);
+	return cell_percent(of->group->sum.delta, all->sum.delta);
 }
 
 /*
@@ -39,7 +38,7 @@ static struct cell average(const struct row_of *of)
 	uint64_t nr = hist_count(timing->hist);
 
 	if (!nr && ended_ns)
-		nr = is_all ? of->group->total : of->group->delta;
+		nr = is_all ? of->group->sum.total : of->group->sum.delta;
 	return nr ? cell_ns(ended_ns / nr) : cell_none();
 }
 
@@ -97,7 +96,7 @@ static struct cell deviation(const struct spread *spread)
 /* A part of the time of the group's vCPUs: since the start, or of the last interval. */
 static uint64_t part_of(const struct row_of *of, enum time_part part)
 {
-	const struct part_sum *sum = &of->owner->time[part];
+	const struct sum *sum = &of->owner->time[part];
 
 	return of->rollup->is_since_start ? sum->total : sum->delta;
 }
@@ -112,7 +111,7 @@ static bool has_times(const struct row_of *of)
 /* A part of the time of the group's exits, or beside it: since the start, or of the interval. */
 static uint64_t exit_part(const struct row_of *of, enum exit_part part)
 {
-	const struct part_sum *sum = &of->group->parts[part];
+	const struct sum *sum = &of->group->parts[part];
 
 	return of->rollup->is_since_start ? sum->total : sum->delta;
 }
@@ -191,9 +190,9 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 
 	switch (id) {
 	case COL_TOTAL:
-		return cell_count(group->total);
+		return cell_count(group->sum.total);
 	case COL_DELTA:
-		return cell_count(of->query->since_ns ? group->total : group->delta);
+		return cell_count(of->query->since_ns ? group->sum.total : group->sum.delta);
 	case COL_RATE: /* since a start of unknown time, only the last interval has a rate */
 		return of->rollup->is_since_start && !of->facts->is_span && !of->query->since_ns ?
 			       cell_none() : cell_rate_of(of, group);

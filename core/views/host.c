@@ -40,7 +40,7 @@ static void place_vcpus(struct rollup *sums, const struct query *query)
 {
 	for (size_t i = 0; i < sums->nr_owners; i++) {
 		const struct owner *vcpu = &sums->owners[i];
-		const struct part_sum *cpu = &vcpu->host[HOST_CPU];
+		const struct sum *cpu = &vcpu->host[HOST_CPU];
 		struct owner *on;
 
 		if (vcpu->key.guest == GUEST_NONE || !cpu->is_now || cpu->total >= CPUS_MAX ||

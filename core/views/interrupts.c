@@ -78,8 +78,8 @@ static void fill_part(const struct view *view, struct view_row *row, const struc
 {
 	bool is_waiting =
 		fields_get(of->facts->fields, part->key.field)->part == INTERRUPT_WAITING;
-	const struct cell share = cell_percent(of->query->since_ns ? part->total : part->delta,
-					       who_ns(of->query, of->group));
+	uint64_t ns = of->query->since_ns ? part->sum.total : part->sum.delta;
+	const struct cell share = cell_percent(ns, who_ns(of->query, of->group));
 	struct cell *entering = view_cell(view, row, COL_ENTERING);
 
 	*view_cell(view, row, is_waiting ? COL_WAITING : COL_WAKING) = share;

@@ -101,7 +101,7 @@ static struct cell owner_share(const struct owner *owner, enum time_part part)
 
 static struct cell split_of(struct owner *owner)
 {
-	const struct part_sum *time = owner->time;
+	const struct sum *time = owner->time;
 	const uint64_t ns[SPLIT_PARTS] = {
 		[SPLIT_GUEST] = time[TIME_GUEST].delta,
 		[SPLIT_KVM] = time[TIME_KVM].delta,
@@ -129,12 +129,12 @@ static struct cell percent(double part, double whole, bool is_known)
 }
 
 /* In percent of one host CPU. */
-static struct cell of_one_cpu(const struct part_sum *part)
+static struct cell of_one_cpu(const struct sum *part)
 {
-	return percent(part->per_s, 1e9, part->nr_rates);
+	return percent(part->rate_per_s, 1e9, part->nr_rates);
 }
 
-static struct cell of_thousandths(const struct part_sum *part)
+static struct cell of_thousandths(const struct sum *part)
 {
 	return part->nr ? cell_percent(part->total, 1000) : cell_none();
 }
@@ -142,13 +142,13 @@ static struct cell of_thousandths(const struct part_sum *part)
 /* Where exits have no times, the scheduler's sum of the threads, as a share of the interval. */
 static struct cell wait_share(const struct owner *owner, bool is_gone)
 {
-	const struct part_sum *waited = &owner->host[HOST_WAITED];
+	const struct sum *waited = &owner->host[HOST_WAITED];
 
 	if (owner->time[TIME_GUEST].nr_rates && owner->time[TIME_WAIT].nr_rates)
 		return owner_share(owner, TIME_WAIT);
 	if (is_gone)
 		return cell_none();
-	return percent(waited->per_s, 1e9 * waited->nr_rates, waited->nr_rates);
+	return percent(waited->rate_per_s, 1e9 * waited->nr_rates, waited->nr_rates);
 }
 
 /* The number of vCPUs for the average of throttled time; vCPUs without a quota count, too. */
@@ -163,8 +163,8 @@ static uint32_t throttled_vcpus(const struct owner *owner)
 /* For a host of a fleet, which has one key for all vCPUs: at most the time that they wait. */
 static struct cell throttled_share(const struct owner *owner)
 {
-	double ns_per_s = owner->host[HOST_THROTTLED].per_s;
-	double wait_per_s = owner->host[HOST_WAITED].per_s;
+	double ns_per_s = owner->host[HOST_THROTTLED].rate_per_s;
+	double wait_per_s = owner->host[HOST_WAITED].rate_per_s;
 	struct cell wait = wait_share(owner, false);
 
 	if (owner->has_throttled_sums && wait.type == CELL_PERCENT && wait_per_s > 0) {
@@ -183,7 +183,7 @@ static struct cell top_share(const struct owner *owner)
 
 static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_gone)
 {
-	const struct stat_sum *exits = &of->owner->exits;
+	const struct sum *exits = &of->owner->exits;
 
 	if (!exits->nr && (is_gone || !of->is_zero))
 		return cell_none();
@@ -198,7 +198,7 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
 		return !exits->nr && of->has_zero_rate ? (struct cell){ .type = CELL_RATE } :
 							 cell_rate(exits);
 	default:
-		return cell_spark(exits);
+		return cell_spark(exits, of->owner->history);
 	}
 }
 
@@ -208,7 +208,7 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
  */
 static struct cell cell_of_host(const struct column *column, const struct owner *owner)
 {
-	const struct part_sum *part = column->needs == NEEDS_EVENT ?
+	const struct sum *part = column->needs == NEEDS_EVENT ?
 					      &owner->events[column->part] :
 					      &owner->host[column->part];
 
@@ -216,9 +216,7 @@ static struct cell cell_of_host(const struct column *column, const struct owner 
 		return cell_none();
 	switch (column->type) {
 	case CELL_RATE:
-		if (!part->nr_rates)
-			return cell_none();
-		return (struct cell){ .type = CELL_RATE, .number = part->per_s };
+		return cell_rate(part);
 	case CELL_PERCENT:
 		return of_one_cpu(part);
 	default:
@@ -243,7 +241,7 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 		[COL_IN_BLOCK] = TIME_BLOCK, [COL_BLOCK_USER] = TIME_BLOCK_USER,
 	};
 	struct owner *owner = of->owner;
-	const struct part_sum *host = owner->host;
+	const struct sum *host = owner->host;
 
 	if (parts[id])
 		return owner_share(owner, parts[id]);
@@ -300,7 +298,7 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 
 /* ---- of a host CPU, with the vCPUs that are on it */
 
-static struct cell number(const struct part_sum *part)
+static struct cell number(const struct sum *part)
 {
 	return part->is_now ? cell_count(part->total) : cell_none();
 }
@@ -311,9 +309,9 @@ static struct cell number(const struct part_sum *part)
  */
 struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
 {
-	const struct part_sum *host = cpu->host;
-	double run = host[HOST_RUN].per_s, throttled = host[HOST_THROTTLED].per_s;
-	double all = host[HOST_WAITED].per_s, wait = all > throttled ? all - throttled : 0;
+	const struct sum *host = cpu->host;
+	double run = host[HOST_RUN].rate_per_s, throttled = host[HOST_THROTTLED].rate_per_s;
+	double all = host[HOST_WAITED].rate_per_s, wait = all > throttled ? all - throttled : 0;
 	bool has_wait = host[HOST_WAITED].nr_rates;
 	bool is_free = !host[HOST_CPU].nr && host[HOST_BUSY].nr_rates;
 

@@ -165,45 +165,20 @@ static bool are_sorted(const struct rollup *rollup)
 
 /* ---- the numbers of an owner */
 
-/*
- * Times are read one after another, and the clock once before them: on a busy host the time that a
- * thread ran may be of some ms more. A host of a fleet has one key for all vCPUs.
- */
-static double time_rate(const struct stats_item *stat)
-{
-	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
-}
-
-static void part_add(struct part_sum *part, const struct stats_item *stat, uint64_t tick)
-{
-	part->total += stat->total;
-	part->delta += stat->delta;
-	part->per_s += stat->has_rate ? time_rate(stat) : 0;
-	part->nr++;
-	part->nr_rates += stat->has_rate;
-	part->is_now |= stat->seen == tick;
-}
-
-static void part_join(struct part_sum *part, const struct part_sum *more)
-{
-	part->total += more->total;
-	part->delta += more->delta;
-	part->per_s += more->per_s;
-	part->nr += more->nr;
-	part->nr_rates += more->nr_rates;
-	part->is_now |= more->is_now;
-}
-
 void owner_join(struct owner *owner, const struct owner *more)
 {
 	for (int i = 0; i < TIME_PARTS; i++)
-		part_join(&owner->time[i], &more->time[i]);
+		sum_join(&owner->time[i], &more->time[i]);
 	for (int i = 0; i < HOST_PARTS; i++)
-		part_join(&owner->host[i], &more->host[i]);
+		sum_join(&owner->host[i], &more->host[i]);
 	for (int i = 0; i < EVENT_KINDS; i++)
-		part_join(&owner->events[i], &more->events[i]);
+		sum_join(&owner->events[i], &more->events[i]);
 	owner->has_throttled_sums |= more->has_throttled_sums;
-	stat_sum_merge(&owner->exits, &more->exits);
+	if (more->exits.nr)
+		stats_rates_join(owner->history, !owner->exits.nr, more->history);
+	sum_join(&owner->exits, &more->exits);
+	if (more->open_ns > owner->open_ns)
+		owner->open_ns = more->open_ns;
 }
 
 uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least)
@@ -228,12 +203,12 @@ static void owner_add(struct owner *owner, const struct field *field,
 		owner->has_exit_cpu = true;
 		owner->exit_cpu = stat->total;
 	} else if (field->use == USE_EVENT) {
-		part_add(&owner->events[field_event(field)], stat, tick);
+		sum_add(&owner->events[field_event(field)], stat, field->kind, tick);
 	} else if (field->use == USE_HOST) {
-		part_add(&owner->host[field->part], stat, tick);
+		sum_add(&owner->host[field->part], stat, field->kind, tick);
 		owner->has_throttled_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
 	} else if (field->use == USE_TIME) {
-		part_add(&owner->time[field->part], stat, tick);
+		sum_add(&owner->time[field->part], stat, field->kind, tick);
 	}
 }
 
@@ -270,9 +245,10 @@ static struct reason_cost *cost_of(struct rollup *rollup, const struct owner *ow
 }
 
 /* Keys of a reason are added up first: its time and the idle part of it, of one vCPU or of many. */
-static void add_reason(struct rollup *rollup, struct owner *owner, const struct field *field,
-		       const struct stats_item *stat, uint64_t open_ns)
+static void add_reason(struct rollup *rollup, const struct stats *stats, struct owner *owner,
+		       const struct field *field, const struct stats_item *stat)
 {
+	uint64_t open_ns = stats_open_ns(stats, field, stat);
 	struct reason_cost *cost;
 
 	if (field->use == USE_EXIT_PART) {
@@ -308,18 +284,14 @@ static void add_costs(struct rollup *rollup)
 
 /* ---- the numbers of a group */
 
-static void group_add(struct rollup *rollup, struct group *group, const struct field *field,
-		      const struct stats_item *stat, uint64_t open_ns)
+void group_add(struct rollup *rollup, struct group *group, const struct facts *facts,
+	       const struct stats_item *stat)
 {
+	const struct field *field = fields_get(facts->fields, stat->key.field);
+	uint64_t open_ns = stats_open_ns(facts->stats, field, stat);
 	const struct stats_timing *timing = stat->timing;
 
-	if (field->kind != FIELD_PEAK)
-		group->total += stat->total;
-	else if (stat->total > group->total)
-		group->total = stat->total;
-	group->delta += stat->delta;
-	group->rate_per_s += stat->rate_per_s;
-	group->has_rate |= stat->has_rate;
+	sum_add(&group->sum, stat, field->kind, facts->stats->tick);
 	if (open_ns > group->open_ns)
 		group->open_ns = open_ns;
 	if (!timing)
@@ -337,15 +309,15 @@ static void group_add(struct rollup *rollup, struct group *group, const struct f
 	}
 }
 
-void group_join(struct group *all, const struct group *group)
+/* But for the percentiles. */
+static void group_join(struct group *all, const struct group *group)
 {
-	all->total += group->total;
-	all->delta += group->delta;
-	all->rate_per_s += group->rate_per_s;
-	all->has_rate |= group->has_rate;
+	sum_join(&all->sum, &group->sum);
+	if (group->open_ns > all->open_ns)
+		all->open_ns = group->open_ns;
 	timing_sum_merge(&all->timing, &group->timing);
 	for (int i = 0; i < EXIT_PARTS; i++)
-		part_join(&all->parts[i], &group->parts[i]);
+		sum_join(&all->parts[i], &group->parts[i]);
 }
 
 static void set_percentiles(struct group *group, const struct buckets *buckets)
@@ -396,7 +368,7 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	bool is_counted = field_set_has(&rollup->counted, of) &&
 			  (!is_part || (rollup->has_groups && field->parent != FIELD_NONE));
 	bool is_reason = field_set_has(&rollup->reasons, of);
-	uint64_t open_ns;
+	uint64_t tick = facts->stats->tick;
 	struct owner *owner;
 
 	if (!keys_have(&rollup->keys, &stat->key))
@@ -406,17 +378,20 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	owner = owner_of(rollup, facts, &stat->key);
 	if (!owner)
 		return;
-	open_ns = stats_open_ns(facts->stats, field, stat);
 	if (is_of_owner(field))
-		owner_add(owner, field, stat, facts->stats->tick);
+		owner_add(owner, field, stat, tick);
 	if (is_reason)
-		add_reason(rollup, owner, field, stat, open_ns);
-	if (is_counted && is_part)
-		part_add(&group_of(rollup, of)->parts[field->part], stat, facts->stats->tick);
-	else if (is_counted && rollup->has_groups)
-		group_add(rollup, group_of(rollup, stat->key.field), field, stat, open_ns);
-	else if (is_counted)
-		stat_sum_add(&owner->exits, stat, FIELD_COUNTER, facts->stats->tick);
+		add_reason(rollup, facts->stats, owner, field, stat);
+	if (!is_counted)
+		return;
+	if (is_part) {
+		sum_add(&group_of(rollup, of)->parts[field->part], stat, field->kind, tick);
+	} else if (rollup->has_groups) {
+		group_add(rollup, group_of(rollup, stat->key.field), facts, stat);
+	} else {
+		stats_rates_add(owner->history, !owner->exits.nr, stat, tick);
+		sum_add(&owner->exits, stat, field->kind, tick);
+	}
 }
 
 /* Not of an older history, nor of what an exporter says. */
@@ -467,12 +442,6 @@ size_t rollup_owner(const struct rollup *rollup, const struct key *key)
 	if (rollup->owner_index.nr_slots)
 		slot = *key_index_slot(&rollup->owner_index, rollup->owners, &of);
 	return slot ? slot - 1 : rollup->nr_owners;
-}
-
-void rollup_add_to(struct rollup *rollup, const struct facts *facts,
-		   const struct stats_item *stat, struct group *group)
-{
-	group_add(rollup, group, fields_get(facts->fields, stat->key.field), stat, 0);
 }
 
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys)

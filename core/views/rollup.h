@@ -46,23 +46,16 @@ static inline bool keys_have(const struct keys *keys, const struct key *key)
 	       (!keys->nr_only || keys_list(keys, key));
 }
 
-/* A part of vCPUs' time, of the host's numbers, or of KVM's counters, over the keys of an owner. */
-struct part_sum {
-	uint64_t total, delta; /* since the start or reset, or the level; of the last interval */
-	double per_s;
-	uint32_t nr, nr_rates : 31; /* keys; the ones with a rate, which is of a whole interval */
-	bool is_now : 1; /* the latest sample has it */
-};
-
 struct owner {
 	struct key key; /* of GUEST_NONE the vCPU is a host CPU's number, or -1: all */
-	struct part_sum time[TIME_PARTS]; /* ns */
-	struct part_sum host[HOST_PARTS];
-	struct part_sum events[EVENT_KINDS]; /* KVM's counters, by what they count */
+	struct sum time[TIME_PARTS]; /* ns */
+	struct sum host[HOST_PARTS];
+	struct sum events[EVENT_KINDS]; /* KVM's counters, by what they count */
 	bool has_throttled_sums; /* of keys that have many vCPUs each */
 	bool has_exit_cpu;
 	uint64_t exit_cpu; /* where its latest exit was */
-	struct stat_sum exits; /* of rollup.counted */
+	struct sum exits; /* of rollup.counted, */
+	float history[STATS_HISTORY]; /* and their rates, if there are exits */
 	uint64_t open_ns; /* the longest exit that is open, see stats_open_ns() */
 	/* The costliest of rollup.reasons; idle time costs nothing. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
@@ -79,13 +72,11 @@ struct group {
 	struct key key; /* GUEST_ALL, -1, FIELD_ANY: all guests, vCPUs, fields */
 	uint32_t owner; /* the number in owners; all_groups has none */
 	uint32_t spreads; /* the roll-up's own */
-	uint64_t total, delta;
-	double rate_per_s;
-	bool has_rate;
+	struct sum sum;
 	bool has_percentiles; /* of a recording, which has finer buckets than timing */
 	uint64_t percentiles_ns[NR_PERCENTILES];
 	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
-	struct part_sum parts[EXIT_PARTS]; /* of the time of the exits, or beside it */
+	struct sum parts[EXIT_PARTS]; /* of the time of the exits, or beside it */
 	struct timing_sum timing;
 };
 
@@ -141,13 +132,11 @@ struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t v
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
 /* Of a roll-up with groups, after it: the number of a key's owner; nr_owners: none. */
 size_t rollup_owner(const struct rollup *rollup, const struct key *key);
-/* Adds a key to a group that is not the roll-up's: of many rows most are not shown. */
-void rollup_add_to(struct rollup *rollup, const struct facts *facts,
-		   const struct stats_item *stat, struct group *group);
+/* Adds a key to a group, also to one that is not the roll-up's: of many rows most are not shown. */
+void group_add(struct rollup *rollup, struct group *group, const struct facts *facts,
+	       const struct stats_item *stat);
 /* Adds the parts and exits of one owner to another. */
 void owner_join(struct owner *owner, const struct owner *more);
-/* Adds the numbers of one group to another, but for its percentiles. */
-void group_join(struct group *all, const struct group *group);
 /* The memory that KVM maps for the owner in pages of this size, EVENT_PAGES_4K ..., or larger. */
 uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least);
 

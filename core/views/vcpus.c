@@ -60,7 +60,7 @@ static void add_threads(struct view *view, const struct query *query, const stru
 static bool is_shown(const struct query *query, const struct facts *facts,
 		     const struct owner *owner)
 {
-	const struct part_sum *cpu = &owner->host[HOST_CPU];
+	const struct sum *cpu = &owner->host[HOST_CPU];
 	const struct key *key = &owner->key;
 
 	return key->guest != GUEST_NONE && query_has_key(query, key) &&

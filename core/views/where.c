@@ -68,16 +68,18 @@ static void select_nodes(const struct where_building *building)
 	free(has);
 }
 
-static void add_sum(struct where_sum *sum, const struct where_sum *more)
+void where_sum_add(struct where_sum *sum, const struct where_sum *more)
 {
-	stack_ns_add(&sum->ns, more->self_ns);
+	stack_ns_add(&sum->ns, more->ns);
 	sum->samples += more->samples;
 	sum->exits += more->exits;
+	sum->kernel += more->kernel;
+	sum->user += more->user;
 }
 
 static bool has_any(const struct where_sum *sum)
 {
-	return sum->self_ns || sum->samples || sum->exits;
+	return sum->ns || sum->samples || sum->exits;
 }
 
 /* ---- a row for each function */
@@ -91,13 +93,13 @@ static void add_functions(struct where_building *building, uint32_t node)
 	if (!has_any(sum))
 		return;
 	stack_ns_add(&building->functions[stacks_node_at(building->stacks, node)->function].self_ns,
-		     sum->self_ns);
+		     sum->ns);
 	for (; node != STACK_ROOT; node = stacks_node_at(building->stacks, node)->parent) {
 		uint32_t at = stacks_node_at(building->stacks, node)->function;
 		struct where_sum *function = &building->functions[at];
 
 		if (function->latest != stack)
-			add_sum(function, sum);
+			where_sum_add(function, sum);
 		function->latest = stack;
 	}
 }
@@ -212,7 +214,7 @@ static void add_related(struct where_building *building, uint32_t node, enum rel
 
 		if (of->function == building->query->function && related &&
 		    function->latest != stack) {
-			add_sum(function, sum);
+			where_sum_add(function, sum);
 			function->latest = stack;
 		}
 		if (!is_exit(building, of->function))
@@ -325,9 +327,9 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (!query_has_key(query, &item->key) || !building.selects[item->key.field])
 			continue;
 		selected[nr++] = (uint32_t)i;
-		stack_ns_add(&building.nodes[item->key.field].self_ns, item->ns);
-		building.nodes[item->key.field].samples += item->count;
-		building.nodes[item->key.field].exits += item->exits;
+		where_sum_add(&building.nodes[item->key.field],
+			      &(struct where_sum){ .ns = item->ns, .samples = item->count,
+						   .exits = item->exits });
 		stack_ns_add(&building.whole_ns, item->ns);
 		building.has_samples |= item->count > 0;
 	}

@@ -31,6 +31,9 @@ struct where_building {
 	int64_t least_ns; /* in the tree: calls with less have no row */
 };
 
+/* But for the time in the function itself. */
+void where_sum_add(struct where_sum *sum, const struct where_sum *more);
+
 /* A row with the sum; without a side, or of a function. */
 struct view_row *where_add_row(const struct where_building *building, const struct where_sum *sum,
 			       struct cell name);

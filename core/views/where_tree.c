@@ -28,29 +28,19 @@ struct tree {
 
 /* ---- the stacks by their exits */
 
-static void add_sum(struct where_sum *sum, const struct where_sum *more)
-{
-	stack_ns_add(&sum->ns, more->ns);
-	sum->samples += more->samples;
-	sum->exits += more->exits;
-	sum->kernel += more->kernel;
-	sum->user += more->user;
-}
-
-static void add_to(const struct where_building *building, struct where_sum *sum,
-		   const struct stack_item *item)
+static struct where_sum sum_of(const struct where_building *building,
+			       const struct stack_item *item)
 {
 	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
-	enum function_side side;
+	enum function_side side = stacks_function_at(building->stacks, node->function)->side;
 
-	stack_ns_add(&sum->ns, item->ns);
-	sum->samples += item->count;
-	if (!item->exits)
-		return;
-	side = stacks_function_at(building->stacks, node->function)->side;
-	sum->exits += item->exits;
-	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->exits : 0;
-	sum->user += side == FUNCTION_GUEST_USER ? item->exits : 0;
+	return (struct where_sum){
+		.ns = item->ns,
+		.samples = item->count,
+		.exits = item->exits,
+		.kernel = side == FUNCTION_GUEST_KERNEL ? item->exits : 0,
+		.user = side == FUNCTION_GUEST_USER ? item->exits : 0,
+	};
 }
 
 /* By node: the exit that it is below. A node has a greater number than its parent. */
@@ -84,12 +74,14 @@ static void group_items(struct tree *tree, const uint32_t *selected, size_t nr)
 					 exit_of[item->key.field] };
 		size_t at = key_index_add(&index, tree->exits, sizeof(*tree->exits),
 					  tree->nr_exits, &key);
+		struct where_sum sum;
 
 		if (at == tree->nr_exits) {
 			array_grow_unset(&tree->exits, &tree->room_exits, at + 1);
 			tree->exits[tree->nr_exits++] = (struct exit){ .key = key };
 		}
-		add_to(tree->building, &tree->exits[at].sum, item);
+		sum = sum_of(tree->building, item);
+		where_sum_add(&tree->exits[at].sum, &sum);
 		if (!item->ns && !item->count && !item->exits)
 			continue;
 		tree->next_item[selected[i]] = tree->exits[at].first;
@@ -110,11 +102,11 @@ static uint32_t parent_of(const struct tree *tree, uint32_t node)
 /* Adds the stack's time to its last node, and links the nodes to their callers. */
 static void add_stack(struct tree *tree, const struct stack_item *item)
 {
-	struct where_sum *nodes = tree->building->nodes;
+	struct where_sum *nodes = tree->building->nodes, sum = sum_of(tree->building, item);
 	uint32_t node = item->key.field, parent;
 
 	stack_ns_add(&nodes[node].self_ns, item->ns);
-	add_to(tree->building, &nodes[node], item);
+	where_sum_add(&nodes[node], &sum);
 	for (; node != STACK_ROOT && !nodes[node].is_linked; node = parent) {
 		parent = parent_of(tree, node);
 		nodes[node].is_linked = true;
@@ -195,7 +187,7 @@ static void add_calls(struct tree *tree, const struct exit *exit)
 		uint32_t node = tree->used[i], parent = parent_of(tree, node);
 
 		if (parent != STACK_ROOT)
-			add_sum(&nodes[parent], &nodes[node]);
+			where_sum_add(&nodes[parent], &nodes[node]);
 	}
 	add_rows(tree, &exit->key);
 	forget_nodes(tree);
@@ -230,7 +222,7 @@ static size_t count_like_first(const struct exit *exits, size_t nr, bool by_vcpu
 	*ret_sum = (struct where_sum){ 0 };
 	while (n < nr && exits[n].key.guest == exits[0].key.guest &&
 	       (!by_vcpu || exits[n].key.vcpu == exits[0].key.vcpu))
-		add_sum(ret_sum, &exits[n++].sum);
+		where_sum_add(ret_sum, &exits[n++].sum);
 	return n;
 }
 

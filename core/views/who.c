@@ -124,13 +124,14 @@ static void fill_preemptions(const struct view *view, struct view_row *row,
 		if (part == WAIT_PREEMPTED)
 			preempted = groups[i];
 		if (part == WAIT_IN_KERNEL)
-			in_kernel = is_all ? groups[i]->total : groups[i]->delta;
+			in_kernel = is_all ? groups[i]->sum.total : groups[i]->sum.delta;
 	}
 	if (!preempted)
 		return;
 	*view_cell(view, row, COL_PREEMPTED) = cell_rate_of(of, preempted);
 	*view_cell(view, row, COL_IN_KERNEL) =
-		cell_percent(in_kernel, is_all ? preempted->total : preempted->delta);
+		cell_percent(in_kernel, is_all ? preempted->sum.total :
+						 preempted->sum.delta);
 }
 
 /* Interrupts, and what is no thread, have the name of their kind. */
@@ -263,7 +264,7 @@ static void add_rest(struct view *view, struct row_of *of, const struct group *r
 
 bool who_shows(const struct query *query, const struct group *group)
 {
-	return query->zeros || group->total || group->delta || group->timing.delta_ns;
+	return query->zeros || group->sum.total || group->sum.delta || group->timing.delta_ns;
 }
 
 /* The groups that follow the first one and are of its guest, or of its vCPU. */
@@ -298,7 +299,7 @@ static void add_culprit(struct view *view, struct row_of *of, const struct stats
 	struct group *group = view_memory(view, sizeof(*group));
 
 	*group = (struct group){ .key = stat->key, .owner = of->group->owner };
-	rollup_add_to(&view->sums, of->facts, stat, group);
+	group_add(&view->sums, group, of->facts, stat);
 	of->field = fields_get(of->facts->fields, stat->key.field);
 	of->group = group;
 	add_row(view, of);
@@ -329,7 +330,7 @@ static void add_culprits(struct view *view, struct row_of *of, const struct culp
 		}
 		small = stat;
 		nr_small++;
-		rollup_add_to(&view->sums, of->facts, stat, rest);
+		group_add(&view->sums, rest, of->facts, stat);
 	}
 	if (nr_small > 1)
 		add_rest(view, of, rest, nr_small);

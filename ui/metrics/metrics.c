@@ -360,7 +360,7 @@ static void write_host_cpus(const struct output *out)
 	const struct metric_sums *sums = &out->metrics->sums;
 
 	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
-		const struct part_sum *busy = &sums->cpus[i].host[HOST_BUSY];
+		const struct sum *busy = &sums->cpus[i].host[HOST_BUSY];
 
 		if (!busy->nr || !has_room(out, METRIC_HOST_CPU, 1))
 			continue;
@@ -390,7 +390,7 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
 		      { TIME_POLL, "poll" }, { TIME_IDLE, "idle" }, { TIME_BLOCK, "block" } };
 	const struct owner *vcpu = &guest->vcpus[at];
-	const struct part_sum *throttled = &vcpu->host[HOST_THROTTLED];
+	const struct sum *throttled = &vcpu->host[HOST_THROTTLED];
 
 	/* Where exits are not timed, all that is on a CPU: the modes always add up. */
 	if (!vcpu->time[TIME_GUEST].nr && vcpu->time[TIME_IDLE].nr && vcpu->host[HOST_RUN].nr)

@@ -210,7 +210,7 @@ struct metric_sums {
 /* Adds up all keys; the sums before are forgotten. */
 void metric_sums_take(struct metric_sums *sums, const struct facts *facts, struct names *names);
 /* What was waiting, and no quota's. */
-const struct part_sum *owner_wait(const struct owner *vcpu);
+const struct sum *owner_wait(const struct owner *vcpu);
 /* NULL: the guest is not exported. */
 struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id);
 void metric_sums_release(struct metric_sums *sums);

@@ -147,15 +147,15 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 
 		if (group->key.field == lost) {
 			sums->has_lost = true;
-			sums->lost += group->total;
+			sums->lost += group->sum.total;
 		} else if (guest || group->key.guest == GUEST_NONE) {
 			add_to_cells(sums, guest ? guest->cells : sums->host_cells,
-				     group->key.field, group->total, &group->timing);
+				     group->key.field, group->sum.total, &group->timing);
 		}
 	}
 }
 
-const struct part_sum *owner_wait(const struct owner *vcpu)
+const struct sum *owner_wait(const struct owner *vcpu)
 {
 	return vcpu->time[TIME_WAIT].nr ? &vcpu->time[TIME_WAIT] : &vcpu->host[HOST_WAITED];
 }
@@ -310,7 +310,7 @@ static void take_ended_interrupts(struct metric_sums *sums, const struct names *
 
 static void add_part(struct owner *vcpu, const struct field *field, uint64_t total)
 {
-	struct part_sum *part = field->use == USE_TIME ? &vcpu->time[field->part] :
+	struct sum *part = field->use == USE_TIME ? &vcpu->time[field->part] :
 							 &vcpu->host[field->part];
 
 	part->total += total;

@@ -128,7 +128,7 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
 	format_count(text, sizeof(text), (uint64_t)(summary->all.exits.rate_per_s + 0.5), 14, true);
 	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", summary_name(summary));
 	return grid_printf(grid, row, col, STYLE_BOLD, "%s/s ",
-			   summary->all.exits.has_rate ? text : "-");
+			   summary->all.exits.nr_rates ? text : "-");
 }
 
 /*
@@ -144,7 +144,7 @@ struct parts {
 
 static void format_parts(const struct exits_summary *summary, int cols, struct parts *ret_parts)
 {
-	const struct part_sum *time = summary->all.time;
+	const struct sum *time = summary->all.time;
 	const double whole = (double)time[TIME_WHOLE].delta / 100;
 	const double least = cols >= COLS_SIGNS ? 0.5 : 2;
 	const struct {
@@ -163,7 +163,7 @@ static void format_parts(const struct exits_summary *summary, int cols, struct p
 
 	*ret_parts = (struct parts){ .has_signs = cols >= COLS_SIGNS };
 	for (int i = 0; time[TIME_GUEST].nr_rates && whole > 0 && i < SPLIT_PARTS; i++) {
-		const struct part_sum *part = &time[parts[i].part];
+		const struct sum *part = &time[parts[i].part];
 		double percent = (double)part->delta / whole;
 		char *text = ret_parts->texts[i];
 
@@ -239,7 +239,7 @@ static void format_cost(const struct own_cost *cost, char *buf, size_t size, int
 static void put_history(const struct screen *screen, struct grid *grid, int row, int left,
 			int right, const struct exits_summary *summary)
 {
-	const float *rates = screen->history ? screen->history : summary->all.exits.history;
+	const float *rates = screen->history ? screen->history : summary->all.history;
 	int nr = screen->history ? SCREEN_HISTORY : STATS_HISTORY, known = nr, room, width;
 	struct area area = { .grid = grid, .row = row, .is_utf8 = screen->is_utf8 };
 	char scale[32];

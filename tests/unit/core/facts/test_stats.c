@@ -115,17 +115,29 @@ static void assert_counts(const struct stats_item *stat, uint64_t total, uint64_
 }
 
 /* Over all guests, the ended ones too. */
-static struct stat_sum sum_of(const struct world *world, uint32_t field)
+static struct sum sum_of(const struct world *world, uint32_t field)
 {
-	struct stat_sum sum = { 0 };
+	struct sum sum = { 0 };
 
 	for (size_t i = 0; i < world->stats->nr; i++) {
 		const struct stats_item *stat = &world->stats->list[i];
 
 		if (stat->key.field == field)
-			stat_sum_add(&sum, stat, specs[field].kind, world->stats->tick);
+			sum_add(&sum, stat, specs[field].kind, world->stats->tick);
 	}
 	return sum;
+}
+
+static void rates_of(const struct world *world, uint32_t field, float *ret_rates)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < world->stats->nr; i++) {
+		if (world->stats->list[i].key.field != field)
+			continue;
+		stats_rates_add(ret_rates, is_first, &world->stats->list[i], world->stats->tick);
+		is_first = false;
+	}
 }
 
 #define NO_RATE (-1)
@@ -295,9 +307,9 @@ static void flaw_B3_a_guest_that_ends_has_no_rate_any_more(void **state)
 	take_one(world, 1, EXIT, 500);
 	take(world, SECOND);
 
-	struct stat_sum sum = sum_of(world, EXIT);
+	struct sum sum = sum_of(world, EXIT);
 
-	assert_true(sum.has_rate);
+	assert_int_equal(sum.nr_rates, 1);
 	assert_true(is_near(sum.rate_per_s, 0));
 	assert_int_equal(sum.delta, 0);
 }
@@ -315,17 +327,18 @@ static void the_past_keeps_the_rates_of_the_ended(void **state)
 	take(world, SECOND);
 	take(world, SECOND);
 
-	struct stat_sum sum = sum_of(world, EXIT);
+	float rates[STATS_HISTORY];
 
 	static const float expected[] = { -1, 110, 110, 110, 10, 0 };
 
+	rates_of(world, EXIT, rates);
 	for (int i = 0; i < 6; i++)
-		assert_true(is_near(sum.history[STATS_HISTORY - 6 + i] + 1, expected[i] + 1));
+		assert_true(is_near(rates[STATS_HISTORY - 6 + i] + 1, expected[i] + 1));
 	for (int i = 0; i < 2 * STATS_HISTORY; i++)
 		take(world, SECOND);
-	sum = sum_of(world, EXIT);
+	rates_of(world, EXIT, rates);
 	for (int i = 0; i < STATS_HISTORY; i++)
-		assert_true(is_near(sum.history[i], 0));
+		assert_true(is_near(rates[i], 0));
 }
 
 static void a_vcpu_that_leaves_takes_nothing_from_totals(void **state)
@@ -427,10 +440,11 @@ static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
 	for (int i = 0; i < 3; i++)
 		take_without(world, SECOND, 0);
 
-	struct stat_sum sum = sum_of(world, EXIT);
+	float rates[STATS_HISTORY];
 
+	rates_of(world, EXIT, rates);
 	for (int i = 0; i < STATS_HISTORY; i++)
-		assert_true(is_near(sum.history[i], i < STATS_HISTORY - 3 ? 5 : -1));
+		assert_true(is_near(rates[i], i < STATS_HISTORY - 3 ? 5 : -1));
 }
 
 static void flaw_B11_levels_have_no_rate(void **state)
@@ -459,6 +473,36 @@ static void flaw_B11_levels_add_up_and_peaks_do_not(void **state)
 	assert_int_equal(sum_of(world, PEAK).total, 9);
 }
 
+/* A sum of sums is the sum of all keys: of peaks the highest, and as new as the keys are. */
+static void a_sum_of_sums_forgets_nothing(void **state)
+{
+	struct world *world = *state;
+	struct sum all[2] = { { 0 } };
+	static const uint32_t fields[] = { PEAK, EXIT_HLT };
+
+	take_one(world, 1, EXIT, 1000);
+	add(world, 1, EXIT, 1600);
+	add_new(world, 1, EXIT_HLT, 400);
+	for (uint32_t guest = 1; guest <= 3; guest++)
+		add(world, guest, PEAK, guest == 2 ? 9 : 4);
+	take(world, SECOND);
+	for (size_t i = 0; i < 2; i++) {
+		for (uint32_t guest = 1; guest <= 3; guest++) {
+			const struct stats_item *stat = find(world, guest, fields[i]);
+			struct sum one = { 0 };
+
+			if (stat)
+				sum_add(&one, stat, specs[fields[i]].kind, world->stats->tick);
+			sum_join(&all[i], &one);
+		}
+	}
+	assert_int_equal(all[0].total, 9);
+	assert_int_equal(all[0].nr, 3);
+	assert_true(all[0].is_now);
+	assert_int_equal(all[1].parent_before, 600);
+	assert_int_equal(all[1].nr, 1);
+}
+
 static void flaw_B13_a_late_child_starts_at_zero(void **state)
 {
 	struct world *world = *state;
@@ -481,7 +525,7 @@ static void flaw_B13_a_late_child_starts_at_zero(void **state)
 static void a_rate_is_the_delta_by_the_interval(void **state)
 {
 	struct world *world = *state;
-	struct stat_sum sum;
+	struct sum sum;
 
 	take_one(world, 1, EXIT, 5);
 	add(world, 1, EXIT, 25);
@@ -490,7 +534,7 @@ static void a_rate_is_the_delta_by_the_interval(void **state)
 	assert_counts(get(world, 2, EXIT), 1000, 1000, 500);
 	sum = sum_of(world, EXIT);
 	assert_int_equal(sum.delta, 1020);
-	assert_true(sum.has_rate && is_near(sum.rate_per_s, 510));
+	assert_true(sum.nr_rates && is_near(sum.rate_per_s, 510));
 }
 
 static void a_child_as_new_as_its_parent_counts_in_full(void **state)
@@ -521,8 +565,8 @@ static void children_of_the_ended_keep_their_share(void **state)
 	}
 	take(world, SECOND);
 
-	struct stat_sum parent = sum_of(world, EXIT), child = sum_of(world, EXIT_HLT);
-	struct stat_sum silent = sum_of(world, EXIT_MSR);
+	struct sum parent = sum_of(world, EXIT), child = sum_of(world, EXIT_HLT);
+	struct sum silent = sum_of(world, EXIT_MSR);
 
 	assert_int_equal(parent.total, 1000);
 	assert_int_equal(child.total, 100);
@@ -639,16 +683,17 @@ static void history_is_in_order_across_its_end(void **state)
 	for (uint64_t tick = 1; tick <= 3 * STATS_HISTORY + 5; tick++) {
 		take_one(world, 0, EXIT, count += tick);
 
-		struct stat_sum sum = sum_of(world, EXIT);
+		float rates[STATS_HISTORY];
 
+		rates_of(world, EXIT, rates);
 		for (uint64_t i = 0; i < STATS_HISTORY; i++) {
 			uint64_t ago = STATS_HISTORY - 1 - i;
 
 			/* The first sample has no rate. */
 			if (ago + 1 >= tick)
-				assert_true(sum.history[i] < 0);
+				assert_true(rates[i] < 0);
 			else
-				assert_true(is_near(sum.history[i], (double)(tick - ago)));
+				assert_true(is_near(rates[i], (double)(tick - ago)));
 		}
 	}
 }
@@ -664,31 +709,32 @@ static void sums_of_histories_skip_what_is_absent(void **state)
 		take(world, SECOND);
 	}
 
-	struct stat_sum sum = sum_of(world, EXIT);
+	float rates[STATS_HISTORY];
 
-	assert_int_equal(sum.nr, 2);
-	assert_true(sum.history[STATS_HISTORY - 4] < 0);
-	assert_true(is_near(sum.history[STATS_HISTORY - 3], 10));
-	assert_true(is_near(sum.history[STATS_HISTORY - 2], 10));
-	assert_true(is_near(sum.history[STATS_HISTORY - 1], 110));
+	rates_of(world, EXIT, rates);
+	assert_true(rates[STATS_HISTORY - 4] < 0);
+	assert_true(is_near(rates[STATS_HISTORY - 3], 10));
+	assert_true(is_near(rates[STATS_HISTORY - 2], 10));
+	assert_true(is_near(rates[STATS_HISTORY - 1], 110));
 }
 
-static void sums_merge(void **state)
+static void sums_join(void **state)
 {
-	struct stat_sum sum = { 0 };
-	const struct stat_sum part = { .nr = 2, .total = 10, .delta = 3, .rate_per_s = 1.5,
-				       .has_rate = true };
-	const struct stat_sum mute = { .nr = 1, .total = 5 };
+	struct sum sum = { 0 };
+	const struct sum part = { .nr = 2, .total = 10, .delta = 3, .rate_per_s = 1.5,
+				  .nr_rates = 1 };
+	const struct sum mute = { .nr = 1, .total = 5 };
 
 	(void)state;
-	stat_sum_merge(&sum, &mute);
-	assert_false(sum.has_rate);
-	stat_sum_merge(&sum, &part);
-	stat_sum_merge(&sum, &part);
+	sum_join(&sum, &mute);
+	assert_int_equal(sum.nr_rates, 0);
+	sum_join(&sum, &part);
+	sum_join(&sum, &part);
 	assert_int_equal(sum.nr, 5);
 	assert_int_equal(sum.total, 25);
 	assert_int_equal(sum.delta, 6);
-	assert_true(sum.has_rate && is_near(sum.rate_per_s, 3));
+	assert_int_equal(sum.nr_rates, 2);
+	assert_true(is_near(sum.rate_per_s, 3));
 }
 
 static size_t bytes_in_use(void)
@@ -745,6 +791,7 @@ UNIT(test_stats)
 		TEST(flaw_B3_history_has_holes_where_a_source_was_off),
 		TEST(flaw_B11_levels_have_no_rate),
 		TEST(flaw_B11_levels_add_up_and_peaks_do_not),
+		TEST(a_sum_of_sums_forgets_nothing),
 		TEST(flaw_B13_a_late_child_starts_at_zero),
 		TEST(a_rate_is_the_delta_by_the_interval),
 		TEST(a_child_as_new_as_its_parent_counts_in_full),
@@ -757,7 +804,7 @@ UNIT(test_stats)
 		TEST(clear_makes_it_as_new),
 		TEST(history_is_in_order_across_its_end),
 		TEST(sums_of_histories_skip_what_is_absent),
-		cmocka_unit_test(sums_merge),
+		cmocka_unit_test(sums_join),
 		TEST(memory_does_not_grow_with_guests_that_end),
 	};
 
