@@ -137,7 +137,7 @@ const char *exit_fields_failure(uint64_t code)
 	return code == EXITS_ERROR ? "error" : NULL;
 }
 
-static uint64_t lower(uint64_t a, uint64_t b)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -166,7 +166,7 @@ uint32_t exit_fields_exit_part(struct exit_fields *fields, enum exit_kind kind,
 /* Takes a part of what is left. */
 static uint64_t take(uint64_t *left, uint64_t part)
 {
-	part = lower(part, *left);
+	part = smaller(part, *left);
 	*left -= part;
 	return part;
 }
@@ -180,24 +180,24 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
 	ret_parts[TIME_WAIT] = take(&left, time->waited_ns);
 	ret_parts[TIME_IDLE] = take(&left, idle[EXITS_VMEXIT] + time->idle_out_ns);
 	ret_parts[TIME_BLOCK] = take(&left, blocked[EXITS_VMEXIT]);
-	ret_parts[TIME_BLOCK_USER] = lower(blocked[EXITS_USERSPACE], ret_parts[TIME_BLOCK]);
-	ret_parts[TIME_POLL] = take(&left, lower(time->polled_ns, less(ns[EXITS_VMEXIT],
+	ret_parts[TIME_BLOCK_USER] = smaller(blocked[EXITS_USERSPACE], ret_parts[TIME_BLOCK]);
+	ret_parts[TIME_POLL] = take(&left, smaller(time->polled_ns, less(ns[EXITS_VMEXIT],
 								       idle[EXITS_VMEXIT])));
 	worked = less(ns[EXITS_VMEXIT], idle[EXITS_VMEXIT] + blocked[EXITS_VMEXIT] +
 					ret_parts[TIME_POLL]);
 	ret_parts[TIME_USER] =
-		take(&left, lower(worked, less(ns[EXITS_USERSPACE],
+		take(&left, smaller(worked, less(ns[EXITS_USERSPACE],
 					       idle[EXITS_USERSPACE] + blocked[EXITS_USERSPACE])));
 	ret_parts[TIME_KVM] = take(&left, less(worked, ret_parts[TIME_USER]));
 	ret_parts[TIME_GUEST] = left;
-	ret_parts[TIME_L2] = lower(time->nested_ns, left);
+	ret_parts[TIME_L2] = smaller(time->nested_ns, left);
 }
 
 /* A part grows no more than the part that it is of. */
 static void keep_within(const uint64_t *earlier, uint64_t *parts, enum time_part part,
 			enum time_part of)
 {
-	parts[part] = lower(parts[part], earlier[part] + parts[of] - earlier[of]);
+	parts[part] = smaller(parts[part], earlier[part] + parts[of] - earlier[of]);
 }
 
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
@@ -214,7 +214,7 @@ void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
 		sum += parts[split[i]];
 	excess = less(sum, parts[TIME_WHOLE]);
 	for (size_t i = 0; i < ARRAY_SIZE(split) && excess; i++) {
-		uint64_t cut = lower(excess, parts[split[i]] - earlier[split[i]]);
+		uint64_t cut = smaller(excess, parts[split[i]] - earlier[split[i]]);
 
 		parts[split[i]] -= cut;
 		excess -= cut;
@@ -253,7 +253,7 @@ void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fie
 	*ret_fields = fields;
 }
 
-void host_fields_add_memory(struct host_fields *fields, enum host_part part)
+void host_fields_add_rare(struct host_fields *fields, enum host_part part)
 {
 	fields->parts[part] = host_fields_add_part(fields->fields, fields->source, part);
 }

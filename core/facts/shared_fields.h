@@ -120,10 +120,10 @@ struct host_fields {
 void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
 /*
- * Adds HOST_REMOTE, of machines with several NUMA nodes, HOST_SWAPPED, of machines with swap, or
- * HOST_HUGE, of machines with huge pages.
+ * Adds a part that not every machine has: HOST_REMOTE of machines with several NUMA nodes,
+ * HOST_SWAPPED of machines with swap, HOST_HUGE of machines with huge pages.
  */
-void host_fields_add_memory(struct host_fields *fields, enum host_part part);
+void host_fields_add_rare(struct host_fields *fields, enum host_part part);
 
 /* Adds one part, of any machine or of a host among others. */
 uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part);

@@ -39,12 +39,13 @@ static const struct column columns[] = {
 	  .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 static const struct view_type diff = {
 	.name = "diff",
 	.title = "Difference",
 	.noun = "exit",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.is_timed = true,
 };
 

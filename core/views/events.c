@@ -22,6 +22,7 @@ static const struct column columns[] = {
 	{ COL_HIST, .rank = 4, .help = "of what KVM itself measures: how many took how long" },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST }; /* the columns' order */
 
@@ -266,7 +267,7 @@ const struct view_type view_events = {
 	.key = '1',
 	.title = "Events",
 	.noun = "event",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_RATE,
 	.has_trees = true,
 	.has_events = true,

@@ -40,6 +40,7 @@ static const struct column exits_columns[] = {
 	{ COL_HIST, .rank = 9 },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(exits_columns);
 
 static const struct column hotspots_columns[] = {
 	{ COL_WHAT, .rank = 3, .least = 14, .is_of_reason = true },
@@ -63,6 +64,7 @@ static const struct column hotspots_columns[] = {
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(hotspots_columns);
 
 static const struct column totals_columns[] = {
 	{ COL_PID, .rank = 7, .is_key = true, .help = "the guest's process" },
@@ -96,6 +98,7 @@ static const struct column totals_columns[] = {
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(totals_columns);
 
 /* ---- which fields are counted */
 
@@ -376,7 +379,7 @@ const struct view_type view_exits = {
 	.noun = "exit so far",
 	.groups = GROUP_REASON,
 	.takes_vcpu = true,
-	.columns = VIEW_TABLE(exits_columns),
+	.columns = exits_columns,
 	.sort = COL_TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
@@ -393,7 +396,7 @@ const struct view_type view_hotspots = {
 	.title = "Hot spots",
 	.noun = "argument of an exit so far",
 	.takes_vcpu = true,
-	.columns = VIEW_TABLE(hotspots_columns),
+	.columns = hotspots_columns,
 	.sort = COL_TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
@@ -409,7 +412,7 @@ const struct view_type view_exit_totals = {
 	.title = "Exit totals",
 	.noun = "exit",
 	.groups = GROUP_ALL,
-	.columns = VIEW_TABLE(totals_columns),
+	.columns = totals_columns,
 	.sort = COL_TOTAL,
 	.by_guest = true,
 	.is_timed = true,

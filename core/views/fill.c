@@ -247,41 +247,50 @@ static const struct key *key_of(const struct row_of *of)
 	return of->group ? &of->group->key : &of->owner->key;
 }
 
-static struct cell name_of(enum column_id id, const struct row_of *of, bool is_gone)
+/* What the row is of: its guest, vCPU, reason. False: the column is no name. */
+static bool fill_name(struct cell *cell, enum column_id id, const struct row_of *of, bool is_gone)
 {
 	const struct key *key = key_of(of);
-	struct cell cell = cell_none();
+	const struct field *field = of->field;
+	uint32_t what;
 
 	switch (id) {
 	case COL_GUEST:
 	case COL_HOST:
 		if (key->guest != GUEST_NONE)
-			cell = cell_guest(of->guest);
+			*cell = cell_guest(of->guest);
 		if (of->guest && of->query->joins_names)
-			cell.text = guest_shared_name(of->guest);
-		cell.has_ended = of->guest && is_gone;
-		return cell;
+			cell->text = guest_shared_name(of->guest);
+		cell->has_ended = of->guest && is_gone;
+		return true;
 	case COL_PID:
-		return of->guest ? cell_pid(of->guest->pid) : cell_none();
+		if (of->guest)
+			*cell = cell_pid(of->guest->pid);
+		return true;
 	case COL_VCPU:
-		return key->vcpu >= 0 ? cell_count((uint64_t)key->vcpu) : cell_none();
+		if (key->vcpu >= 0)
+			*cell = cell_count((uint64_t)key->vcpu);
+		return true;
 	case COL_TID:
-		return cell_pid(vcpu_last_tid(guest_vcpu(of->guest, key->vcpu)));
+		*cell = cell_pid(vcpu_last_tid(guest_vcpu(of->guest, key->vcpu)));
+		return true;
 	case COL_ENDED:
-		return is_gone ? cell_count(1) : cell_none();
+		if (is_gone)
+			*cell = cell_count(1);
+		return true;
 	case COL_REASON:
-		if (of->name)
-			return cell_text(of->name);
-		return of->field ? cell_text(of->field->label) : cell_none();
+		if (of->name || field)
+			*cell = cell_text(of->name ? of->name : field->label);
+		return true;
 	case COL_ARGUMENT:
-		return cell_text(of->field->label);
+		*cell = cell_text(field->label);
+		return true;
 	case COL_WHAT: /* the exit's reason, or the kind of access where the reason is not known */
-		return cell_text(fields_get(of->facts->fields,
-					    of->field->reason != FIELD_NONE ? of->field->reason :
-									      of->field->parent)
-					 ->label);
+		what = field->reason != FIELD_NONE ? field->reason : field->parent;
+		*cell = cell_text(fields_get(of->facts->fields, what)->label);
+		return true;
 	default:
-		return cell_none();
+		return false;
 	}
 }
 
@@ -293,10 +302,11 @@ void fill_cells(struct cell *cells, const struct view_type *type, const struct r
 	for (size_t i = 0; type->columns[i].id; i++) {
 		enum column_id id = type->columns[i].id;
 
+		cells[i] = cell_none();
 		if (is_cpu)
 			cells[i] = cell_of_cpu(id, of->owner);
-		else if (id <= COL_TID || id == COL_ENDED)
-			cells[i] = name_of(id, of, is_gone);
+		else if (fill_name(&cells[i], id, of, is_gone))
+			continue;
 		else if (of->group)
 			cells[i] = cell_of_group(id, of);
 		else

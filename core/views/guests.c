@@ -24,6 +24,7 @@ static const struct column columns[] = {
 	{ COL_POD, .rank = 195, .least = 36 },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 /*
  * Without a filter only counters of exits are added up: other events overlap. A filter selects
@@ -150,7 +151,7 @@ const struct view_type view_guests = {
 	.title = "Guests",
 	.noun = "event",
 	.groups = GROUP_GUEST,
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_RATE,
 	.by_guest = true,
 	.has_host = true,

@@ -19,6 +19,7 @@ static const struct column columns[] = {
 	{ COL_CPU_KVM, .rank = 2, .warn = OWNER_KVM_WARN },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 #define CPUS_MAX (1 << 16) /* a damaged history may have any number */
 
@@ -94,7 +95,7 @@ const struct view_type view_host = {
 	.title = "Host",
 	.key = '6',
 	.noun = "exit so far",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_WANT,
 	.has_host = true,
 	.source_need = NEED_HOST,

@@ -16,6 +16,7 @@ static const struct column columns[] = {
 	OWNER_COLUMNS("of all hosts"),
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 static bool needs(const struct field *field)
 {
@@ -85,7 +86,7 @@ const struct view_type view_hosts = {
 	.name = "hosts",
 	.title = "Hosts",
 	.noun = "event",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_RATE,
 	.by_guest = true,
 	.has_host = true,

@@ -29,6 +29,7 @@ static const struct column columns[] = {
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 static bool is_interrupt(const struct field *field)
 {
@@ -150,7 +151,7 @@ const struct view_type view_interrupts = {
 	.title = "Interrupts",
 	.key = 'I',
 	.noun = "vector that a vCPU got",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_TIME,
 	.groups = GROUP_GUEST | GROUP_VCPU,
 	.by_guest = true,

@@ -29,6 +29,7 @@ static const struct column columns[] = {
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 enum { /* the columns' order */
 	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT, REASON, ARGUMENT, GUEST, PID,
@@ -166,7 +167,7 @@ const struct view_type view_long_exits = {
 	.noun = "long exit so far",
 	.takes_vcpu = true,
 	.key = 'l',
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_END_NS,
 	.by_guest = true,
 	.is_timed = true,

@@ -131,10 +131,10 @@ static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
 	return find_owner(rollup, &key);
 }
 
-/* The group of the field, in the owner that was found last. */
-static struct group *group_of(struct rollup *rollup, uint32_t field)
+/* The owner's group of the field. */
+static struct group *group_of(struct rollup *rollup, const struct owner *owner, uint32_t field)
 {
-	struct key key = rollup->owners[rollup->latest].key;
+	struct key key = owner->key;
 	size_t at;
 
 	key.field = rollup->by & GROUP_REASON ? field : FIELD_ANY;
@@ -143,7 +143,7 @@ static struct group *group_of(struct rollup *rollup, uint32_t field)
 	if (at == rollup->nr_groups) {
 		array_grow_unset(&rollup->groups, &rollup->room_groups, at + 1);
 		rollup->groups[rollup->nr_groups++] =
-			(struct group){ .key = key, .owner = (uint32_t)rollup->latest };
+			(struct group){ .key = key, .owner = (uint32_t)(owner - rollup->owners) };
 	}
 	return &rollup->groups[at];
 }
@@ -385,9 +385,9 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	if (!is_counted)
 		return;
 	if (is_part) {
-		sum_add(&group_of(rollup, of)->parts[field->part], stat, field->kind, tick);
+		sum_add(&group_of(rollup, owner, of)->parts[field->part], stat, field->kind, tick);
 	} else if (rollup->has_groups) {
-		group_add(rollup, group_of(rollup, stat->key.field), facts, stat);
+		group_add(rollup, group_of(rollup, owner, stat->key.field), facts, stat);
 	} else {
 		stats_rates_add(owner->history, !owner->exits.nr, stat, tick);
 		sum_add(&owner->exits, stat, field->kind, tick);

@@ -14,6 +14,7 @@ static const struct column columns[] = {
 	{ COL_REMOTE, .rank = 76 },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 static bool needs(const struct field *field)
 {
@@ -146,7 +147,7 @@ const struct view_type view_vcpus = {
 	.title = "vCPUs",
 	.noun = "exit so far",
 	.groups = GROUP_GUEST | GROUP_VCPU,
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_RATE,
 	.by_guest = true,
 	.is_timed = true,

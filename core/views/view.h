@@ -47,7 +47,7 @@ struct view_type {
 	char key;	   /* on the screen: '1', 'w' */
 	const char *title; /* on its tab: "Events" */
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
-	const struct column *columns; /* a VIEW_TABLE; the first names the row */
+	const struct column *columns; /* COL_NONE ends it; the first names the row */
 	enum column_id sort; /* to sort by when the user chose none */
 	enum column_id then; /* orders equal rows; COL_NONE: counts and rates do */
 	unsigned int groups; /* GROUP_*, of exits that its rows have; 0: something else */
@@ -87,13 +87,10 @@ struct view_type {
 		      const char **ret_sought);
 };
 
-/* A view's table of columns, which COL_NONE ends. One that is too long does not compile. */
-#define VIEW_TABLE(table) \
-	((table) + 0 * sizeof(struct { \
-		 _Static_assert(sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]), \
-				"more columns than VIEW_COLUMNS of core/views/view.h"); \
-		 char none; \
-	 }))
+/* Stands below a view's table of columns: one that is too long does not compile. */
+#define VIEW_TABLE_FITS(table) \
+	_Static_assert(sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]), \
+		       "more columns than VIEW_COLUMNS of core/views/view.h")
 
 /*
  * The views: the tabs in their order, then the views without a key, which are no tabs. Outside

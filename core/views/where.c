@@ -26,6 +26,7 @@ static const struct column columns[] = {
 	{ COL_GUEST_KERNEL, .rank = 7 },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 /* With more stacks, small ones are left out of the tree: each may have 100 rows. */
 #define TREE_STACKS 5000
@@ -459,7 +460,7 @@ const struct view_type view_where = {
 	.key = '8',
 	.title = "Where",
 	.noun = "exit reason",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_SELF_SHARE,
 	.then = COL_TIME,
 	.by_guest = true,

@@ -41,6 +41,7 @@ static const struct column columns[] = {
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 /* What had less than this part of the vCPU's waits, or of the time: Wait% is 0.0. */
 #define SMALL 100
@@ -462,7 +463,7 @@ const struct view_type view_who = {
 	.title = "Who",
 	.key = '7',
 	.noun = "thread that ran while a vCPU waited",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_WAITED_SHARE,
 	.by_guest = true,
 	.has_trees = true,

@@ -21,6 +21,7 @@ static const struct column columns[] = {
 	{ COL_VCPU, .is_for_machines = true, .is_key = true, .help = "where it is worst" },
 	{ .id = COL_NONE },
 };
+VIEW_TABLE_FITS(columns);
 
 enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU }; /* their order */
 
@@ -142,7 +143,7 @@ const struct view_type view_why = {
 	.key = 'w',
 	.title = "Why",
 	.noun = "finding",
-	.columns = VIEW_TABLE(columns),
+	.columns = columns,
 	.sort = COL_SEVERITY, /* findings of another host have no cost */
 	.then = COL_COST,
 	.by_guest = true,

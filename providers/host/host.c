@@ -86,12 +86,12 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
 	host_fields_add(args->fields, args->source, &host->fields);
 	if (host_memory_has_nodes(args->env))
-		host_fields_add_memory(&host->fields, HOST_REMOTE);
+		host_fields_add_rare(&host->fields, HOST_REMOTE);
 	if (has_swap(args->env))
-		host_fields_add_memory(&host->fields, HOST_SWAPPED);
+		host_fields_add_rare(&host->fields, HOST_SWAPPED);
 	host->gives_huge_pages = gives_huge_pages(args->env);
 	if (host->gives_huge_pages >= 0)
-		host_fields_add_memory(&host->fields, HOST_HUGE);
+		host_fields_add_rare(&host->fields, HOST_HUGE);
 	*ret_state = host;
 	return 0;
 }

@@ -383,9 +383,9 @@ static void add_host_fields(const struct captured *captured)
 
 	host_fields_add(captured->args.fields, captured->args.source, &fields);
 	if (strstr(captured->file.text, "thread(remote)"))
-		host_fields_add_memory(&fields, HOST_REMOTE);
+		host_fields_add_rare(&fields, HOST_REMOTE);
 	if (strstr(captured->file.text, "memory(swapped)"))
-		host_fields_add_memory(&fields, HOST_SWAPPED);
+		host_fields_add_rare(&fields, HOST_SWAPPED);
 	while (captured_name_next(&line, name))
 		add_host_name(&fields, name);
 }
