@@ -46,7 +46,7 @@ struct acrn_sums {
 	uint64_t count[NR_ROWS + 1], cycles[NR_ROWS + 1]; /* the last is the total */
 };
 
-static void add(struct acrn_sums *sums, const struct exit_count *cell)
+static void add_exit(struct acrn_sums *sums, const struct exit_count *cell)
 {
 	size_t i = 0;
 
@@ -150,7 +150,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 
 		for (size_t j = 0; j < thread->counts.nr; j++) {
 			if (thread->counts.list[j]->key.kind == EXITS_VMEXIT)
-				add(&sums, thread->counts.list[j]);
+				add_exit(&sums, thread->counts.list[j]);
 		}
 	}
 	snprintf(number, sizeof(number), "%.12g", mhz);

@@ -14,7 +14,7 @@
 
 #define RECORDS_A_LOOK 65536 /* records between two looks at the clock */
 
-struct run {
+struct format_run {
 	const struct options *options;
 	struct rules *rules;
 	struct trace *trace;
@@ -25,7 +25,7 @@ struct run {
 };
 
 /* Prints a problem; the output before it is flushed first. */
-static void print_problems(struct run *run)
+static void print_problems(struct format_run *run)
 {
 	const char *problem;
 
@@ -38,7 +38,7 @@ static void print_problems(struct run *run)
 	}
 }
 
-static void print_record(struct run *run, const struct rules_record *record)
+static void print_record(struct format_run *run, const struct rules_record *record)
 {
 	struct rules_values values = { .record = record,
 				       .mhz = (uint64_t)llround(run->options->mhz) };
@@ -54,7 +54,7 @@ static void print_record(struct run *run, const struct rules_record *record)
 }
 
 /* Shows progress only if the output goes to a file: else both would be on the terminal. */
-static void show_progress(struct run *run)
+static void show_progress(struct format_run *run)
 {
 	struct stat out;
 
@@ -62,7 +62,7 @@ static void show_progress(struct run *run)
 		progress_show(&run->progress, run->trace);
 }
 
-static void print_all(struct run *run)
+static void print_all(struct format_run *run)
 {
 	const struct trace_event *event;
 	struct rules_record record;
@@ -97,7 +97,7 @@ static int format_run(struct options *options)
 	static const char *const standard_input[] = { "-" };
 	const char *const *paths = (const char *const *)options->words + 1;
 	size_t nr = options->nr_words - 1;
-	struct run run = { .status = STATUS_OK, .options = options };
+	struct format_run run = { .status = STATUS_OK, .options = options };
 	struct error error = { "" };
 	int err = rules_read(options->words[0], &run.rules, &error);
 

@@ -301,8 +301,9 @@ static bool is_given(const struct option_set *given, size_t i)
  * The row with this name of len bytes: of the rows in wants, or, if that is NULL, of the rows that
  * work there. NULL: none.
  */
-static const struct option_spec *find(const struct option_table *table, unsigned int works,
-				      const char *name, size_t len, const struct option_set *wants)
+static const struct option_spec *find_row(const struct option_table *table, unsigned int works,
+					  const char *name, size_t len,
+					  const struct option_set *wants)
 {
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
@@ -338,7 +339,7 @@ static int check_one(const struct option_table *table, const struct option_rule 
 
 	for (const char *at = rule->others; *at; at += strspn(at, " ")) {
 		size_t len = strcspn(at, " ");
-		const struct option_spec *other = find(table, works, at, len, given);
+		const struct option_spec *other = find_row(table, works, at, len, given);
 
 		if (other && rule->needs)
 			return 0;
@@ -346,7 +347,7 @@ static int check_one(const struct option_table *table, const struct option_rule 
 			return error_set(error, -EINVAL, "%s and %s exclude each other%s%s",
 					 label(one, label_1), label(other, label_2),
 					 *remedy ? ": " : "", remedy);
-		other = find(table, works, at, len, NULL);
+		other = find_row(table, works, at, len, NULL);
 		if (other)
 			append(labels, " or ", label(other, label_2));
 		at += len;
@@ -366,7 +367,7 @@ static int check_rule(const struct option_table *table, const struct option_rule
 		return 0;
 	for (const char *at = rule->names; *at && !err; at += strspn(at, " ")) {
 		size_t len = strcspn(at, " ");
-		const struct option_spec *one = find(table, 0, at, len, given);
+		const struct option_spec *one = find_row(table, 0, at, len, given);
 
 		if (one)
 			err = check_one(table, rule, one, given, works, error);

@@ -34,7 +34,7 @@ struct past_run {
 
 /* ---- setting up ---- */
 
-static int begin(struct run *run, struct error *error)
+static int begin_at_latest(struct run *run, struct error *error)
 {
 	struct past_run *reader = (struct past_run *)run;
 	bool is_recording = run->source->kind == SOURCE_RECORDING;
@@ -115,7 +115,7 @@ static void warn_not_counted(struct past_run *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct past_run *reader, uint64_t time_ns, struct error *error)
+static int print_sample(struct past_run *reader, uint64_t time_ns, struct error *error)
 {
 	int err = 0;
 
@@ -138,7 +138,7 @@ static int print(struct past_run *reader, uint64_t time_ns, struct error *error)
 
 static int print_chosen(struct past_run *reader, struct error *error)
 {
-	return print(reader, past_at(reader->past)->time_ns, error);
+	return print_sample(reader, past_at(reader->past)->time_ns, error);
 }
 
 static int none_there(const struct past_run *reader, struct error *error)
@@ -294,7 +294,7 @@ static int print_one(struct past_run *reader, struct error *error)
 /* ---- the screen ---- */
 
 /* at_ns: what is shown first, UINT64_MAX the latest. */
-static int show(struct past_run *reader, uint64_t at_ns, struct error *error)
+static int show_screen(struct past_run *reader, uint64_t at_ns, struct error *error)
 {
 	const struct tui_config config = {
 		.at_ns = at_ns,
@@ -330,7 +330,7 @@ static int show_past(struct past_run *reader, struct error *error)
 	if (options->mode == MODE_ONCE)
 		return print_one(reader, error);
 	if (options->mode == MODE_SCREEN)
-		return show(reader, at_ns, error);
+		return show_screen(reader, at_ns, error);
 	return reader->run.source->kind == SOURCE_PROMETHEUS && !options->from && !options->to ?
 		       follow(reader, error) :
 		       print_all(reader, error);
@@ -363,7 +363,7 @@ static int print_span(struct past_run *reader, struct error *error)
 		return err;
 	reader->run.monitor = reader->span;
 	say_no_exits(reader);
-	return print(reader, interval_last(reader->interval)->time_ns, error);
+	return print_sample(reader, interval_last(reader->interval)->time_ns, error);
 }
 
 /* ---- two spans side by side ---- */
@@ -449,7 +449,7 @@ static int show_or_print(struct past_run *reader, struct error *error)
 			},
 		},
 		.wants_later = true,
-		.choose = begin,
+		.choose = begin_at_latest,
 	};
 	int err = run_open(&reader->run, &plan, error);
 

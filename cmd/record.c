@@ -32,7 +32,7 @@
 #define DRAIN_MS 100	/* at the latest; a ring wakes us before it is full */
 #define LOOK_MS 500	/* between two looks at losses and guests */
 
-struct run {
+struct record_run {
 	const struct options *options;
 	char **command; /* NULL: none */
 	uint64_t end_ns; /* 0: no time was given */
@@ -58,7 +58,7 @@ struct run {
 /* ---- the guest ---- */
 
 /* Adds the threads of a process to the threads that are recorded. */
-static int add_tids(struct run *run, pid_t pid)
+static int add_tids(struct record_run *run, pid_t pid)
 {
 	struct pid_list tids = { 0 };
 	int err = proc_threads(&run->env, pid, &tids);
@@ -72,7 +72,7 @@ static int add_tids(struct run *run, pid_t pid)
 }
 
 /* The kernel has no filter for guests: without the threads, all switches would be recorded. */
-static int add_all_tids(struct run *run, struct error *error)
+static int add_all_tids(struct record_run *run, struct error *error)
 {
 	const struct logged_guest *guest;
 
@@ -87,7 +87,7 @@ static int add_all_tids(struct run *run, struct error *error)
 }
 
 /* In a container: events and filters have pids that are not in /proc there. */
-static int check_pids(struct run *run, struct error *error)
+static int check_pids(struct record_run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	struct error reason = { "" };
@@ -105,12 +105,12 @@ static int check_pids(struct run *run, struct error *error)
 }
 
 /* Guests come and go while it records. */
-static int look_at_guests(struct run *run, struct error *error)
+static int look_at_guests(struct record_run *run, struct error *error)
 {
 	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, error);
 }
 
-static int find_guests(struct run *run, struct error *error)
+static int find_guests(struct record_run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	pid_t pid = 0;
@@ -133,7 +133,7 @@ static int find_guests(struct run *run, struct error *error)
 }
 
 /* Another guest may get the name while it records. */
-static int follow_guest(struct run *run, struct error *error)
+static int follow_guest(struct record_run *run, struct error *error)
 {
 	const struct guest *guest;
 	struct error news = { "" };
@@ -153,7 +153,7 @@ static int follow_guest(struct run *run, struct error *error)
 
 /* ---- the loop ---- */
 
-static int signals_block(struct run *run)
+static int signals_block(struct record_run *run)
 {
 	sigset_t set;
 
@@ -170,7 +170,7 @@ static int signals_block(struct run *run)
 }
 
 /* Whether a signal, the end of the command or the time given ends the recording. */
-static bool has_ended(struct run *run)
+static bool has_ended(struct record_run *run)
 {
 	struct signalfd_siginfo info;
 
@@ -188,7 +188,7 @@ static double mib(const struct ring *ring)
 	return (double)ring_bytes(ring) / (1 << 20);
 }
 
-static void print_progress(const struct run *run)
+static void print_progress(const struct record_run *run)
 {
 	struct ring_counts counts;
 	char line[80];
@@ -201,7 +201,7 @@ static void print_progress(const struct run *run)
 	progress_line(line);
 }
 
-static int wait_ms(const struct run *run)
+static int wait_ms(const struct record_run *run)
 {
 	uint64_t now = clock_now_ns(), left;
 
@@ -211,7 +211,7 @@ static int wait_ms(const struct run *run)
 	return left < DRAIN_MS ? (int)left : DRAIN_MS;
 }
 
-static int loop(struct run *run, struct error *error)
+static int record_loop(struct record_run *run, struct error *error)
 {
 	uint64_t next_ns = 0, look_ms = run->options->guest ? DRAIN_MS : LOOK_MS;
 	size_t nr;
@@ -249,7 +249,7 @@ static int open_error(const char *path, int err, const char *reason, struct erro
 }
 
 /* An old file keeps its contents until the recording is written. */
-static int output_file_open(struct run *run, struct error *error)
+static int output_file_open(struct record_run *run, struct error *error)
 {
 	const char *path = run->options->output;
 	struct error reason = { "" };
@@ -269,7 +269,7 @@ static int output_file_open(struct run *run, struct error *error)
 	return 0;
 }
 
-static int ring_open(struct run *run, struct error *error)
+static int ring_open(struct record_run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	struct ring_config config = options->ring;
@@ -297,7 +297,7 @@ static int ring_open(struct run *run, struct error *error)
  * The command's threads, which may be a guest's, are recorded beside the guests' with --sched, and
  * if the guest of -g is not there yet.
  */
-static int command_new(struct run *run, struct error *error)
+static int command_new(struct record_run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	bool is_guest_there = run->nr_tids;
@@ -310,7 +310,7 @@ static int command_new(struct run *run, struct error *error)
 	return add_tids(run, run->child.pid);
 }
 
-static int prepare(struct run *run, struct error *error)
+static int record_prepare(struct record_run *run, struct error *error)
 {
 	int err = env_init(&run->env, "", error);
 
@@ -338,7 +338,7 @@ static bool is_number(const char *text)
 	return isfinite(strtod(text, &end)) && end != text && !*end;
 }
 
-static int begin_command(struct run *run, struct error *error)
+static int begin_command(struct record_run *run, struct error *error)
 {
 	const char *name = run->command[0];
 	int err = child_begin(&run->child, run->command, error);
@@ -351,7 +351,7 @@ static int begin_command(struct run *run, struct error *error)
 	return err;
 }
 
-static int begin(struct run *run, double seconds, struct error *error)
+static int record_begin(struct record_run *run, double seconds, struct error *error)
 {
 	int err = ring_begin(run->ring, error);
 
@@ -373,7 +373,7 @@ static const char *remedy(int err)
 }
 
 /* The guest of -g may not have come; or it was too brief to be seen, and left events. */
-static int check_name(const struct run *run, struct error *error)
+static int check_name(const struct record_run *run, struct error *error)
 {
 	const char *name = run->options->guest;
 	const struct logged_guest *guest;
@@ -394,7 +394,7 @@ static int check_name(const struct run *run, struct error *error)
 }
 
 /* Writes what was recorded, also when an error ended the recording. */
-static int finish(struct run *run, struct error *error)
+static int record_finish(struct record_run *run, struct error *error)
 {
 	struct error reason = { "" };
 	int given_up = 0, err;
@@ -429,20 +429,20 @@ static int finish(struct run *run, struct error *error)
 	return 0;
 }
 
-static int record(struct run *run, double seconds, struct error *error)
+static int record(struct record_run *run, double seconds, struct error *error)
 {
-	int err = begin(run, seconds, error);
+	int err = record_begin(run, seconds, error);
 
 	if (!err)
-		run->cut = loop(run, error);
+		run->cut = record_loop(run, error);
 	ring_end(run->ring);
 	if (!err && !run->cut)
 		run->cut = ring_drain_rest(run->ring, error);
-	return err ? err : finish(run, error);
+	return err ? err : record_finish(run, error);
 }
 
 /* Says what is in the file, and why the recording ended early. */
-static void print_end(const struct run *run, const struct error *error)
+static void print_end(const struct record_run *run, const struct error *error)
 {
 	struct ring_counts counts;
 
@@ -458,7 +458,7 @@ static void print_end(const struct run *run, const struct error *error)
 			"hold them\n", counts.lost);
 }
 
-static void run_release(struct run *run)
+static void run_release(struct record_run *run)
 {
 	ring_free(run->ring);
 	child_release(&run->child);
@@ -472,10 +472,10 @@ static void run_release(struct run *run)
 	env_release(&run->env);
 }
 
-static int run_record(struct run *run, double seconds)
+static int run_record(struct record_run *run, double seconds)
 {
 	struct error error = { "" };
-	int err = prepare(run, &error), status = STATUS_FAILURE;
+	int err = record_prepare(run, &error), status = STATUS_FAILURE;
 
 	if (!err)
 		err = record(run, seconds, &error);
@@ -508,7 +508,7 @@ static int understand(struct options *options, struct error *error)
 
 static int record_run(struct options *options)
 {
-	struct run run = {
+	struct record_run run = {
 		.options = options,
 		.command = options->command,
 		.target.folder = -1,

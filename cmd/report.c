@@ -92,7 +92,7 @@ static const struct view_type *screen_type(const struct options *options)
 	return options->groups & GROUP_GUEST ? &view_guests : &view_exits;
 }
 
-static int choose(struct report *report, const struct view_type *type, struct error *error)
+static int report_choose(struct report *report, const struct view_type *type, struct error *error)
 {
 	struct run *run = &report->run;
 
@@ -100,13 +100,13 @@ static int choose(struct report *report, const struct view_type *type, struct er
 				  &run->query, &run->parts, &report->is_none, error);
 }
 
-static int begin(struct run *run, struct error *error)
+static int report_begin(struct run *run, struct error *error)
 {
 	struct report *report = (struct report *)run;
 
 	report->reading = source_reading(run->source);
-	return choose(report, wants_screen(run->options) ? screen_type(run->options) :
-							   text_type(run->options), error);
+	return report_choose(report, wants_screen(run->options) ? screen_type(run->options) :
+								  text_type(run->options), error);
 }
 
 /* The table needs the arguments of its event, and no list of long exits; views may show all. */
@@ -122,7 +122,7 @@ static int read_recording(struct report *report, struct error *error)
 			.has_moments = wants_screen(options),
 			.has_code = !is_table,
 		},
-		.choose = begin,
+		.choose = report_begin,
 	};
 
 	return run_open(&report->run, &plan, error);
@@ -241,7 +241,7 @@ static bool includes_waits(const struct report *report)
 	       (view_has(view, COL_TIME) || view_has(view, COL_TOOK) || view_has(view, COL_IN_KVM));
 }
 
-static int make(struct report *report, struct error *error)
+static int report_build(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
 	struct query *query = &run->query;
@@ -284,7 +284,7 @@ static int write_view(struct report *report, const struct view *view, struct err
 
 static int print_one(struct report *report, struct error *error)
 {
-	int err = make(report, error);
+	int err = report_build(report, error);
 
 	report->run.lines.config.room = lines_room();
 	return err ? err : write_view(report, &report->run.view, error);
@@ -299,7 +299,7 @@ static int print_both(struct report *report, struct report *other, struct error 
 
 	for (int i = 0; i < 2 && !err; i++) {
 		sides[i]->run.query.joins_names = true;
-		err = make(sides[i], error);
+		err = report_build(sides[i], error);
 		compared[i] = (struct view_side){
 			.path = sides[i]->run.source->name,
 			.view = &sides[i]->run.view,
@@ -339,7 +339,7 @@ static int why_no_time(const struct recording *recording, struct error *error)
 }
 
 /* On an error text is printed instead, after a warning with error unless error is empty. */
-static int show(struct report *report, struct error *error)
+static int report_show(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
 	int err;
@@ -364,11 +364,11 @@ static int show_or_print(struct report *report, struct report *other, struct err
 	int err;
 
 	if (wants_screen(report->run.options)) {
-		err = show(report, error);
+		err = report_show(report, error);
 		if (!err)
 			return 0;
 		say_notice(error);
-		err = choose(report, text_type(report->run.options), error);
+		err = report_choose(report, text_type(report->run.options), error);
 		if (!err && report->run.monitor)
 			err = monitor_want(report->run.monitor, &report->run.query, error);
 		if (err)

@@ -87,7 +87,7 @@ enum source_kind source_kind_of(const char *name)
 
 /* ---- a machine */
 
-static int remember(struct opened *opened, const struct source_config *config)
+static int remember_samples(struct opened *opened, const struct source_config *config)
 {
 	struct source *source = &opened->source;
 	struct segment segment;
@@ -185,15 +185,15 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 	monitor.env = &opened->env;
 	monitor.list = providers_of(&opened->env);
 	if (open_without_events(config, &monitor, source))
-		return config->past_bytes ? remember(opened, config) : 0;
+		return config->past_bytes ? remember_samples(opened, config) : 0;
 	apply_cost(&monitor);
 	err = open_monitor(config, &monitor, source, error);
-	return !err && config->past_bytes ? remember(opened, config) : err;
+	return !err && config->past_bytes ? remember_samples(opened, config) : err;
 }
 
 /* ---- a recording */
 
-static void describe(struct source *source, const struct source_reading *reading)
+static void describe_recording(struct source *source, const struct source_reading *reading)
 {
 	const struct pairing *pairing = &reading->recording.pairing;
 	const struct trace *trace = reading->recording.trace;
@@ -267,7 +267,7 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	if (err)
 		return err;
 	monitor.unit = reading->recording.unit;
-	describe(source, reading);
+	describe_recording(source, reading);
 	monitor.source = SOURCE_RECORDING;
 	monitor.is_span = true;
 	monitor.recording = (struct monitor_recording){

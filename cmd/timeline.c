@@ -18,7 +18,7 @@
 #define CHECK_EVENTS 64 /* whether they can be written */
 #define OUT_BYTES (1 << 18)
 
-struct run {
+struct timeline_run {
 	const struct options *options;
 	struct whole_file file;
 	struct timeline_out out; /* the file is opened when there is something to draw */
@@ -34,13 +34,13 @@ struct run {
 	int status;
 };
 
-static void fail(struct run *run, int err, const struct error *error)
+static void fail(struct timeline_run *run, int err, const struct error *error)
 {
 	run->status = say_failure(err, error);
 }
 
 /* Beside KVM's events something may be earlier, whose time is known when it is read. */
-static int wait_for_others(struct run *run, struct error *error)
+static int wait_for_others(struct timeline_run *run, struct error *error)
 {
 	const char *folder = getenv("TMPDIR");
 	int fd = file_without_name(folder && *folder ? folder : "/var/tmp", error);
@@ -56,7 +56,7 @@ static int wait_for_others(struct run *run, struct error *error)
 }
 
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
-static bool begin_output(struct run *run)
+static bool begin_output(struct timeline_run *run)
 {
 	struct error error = { "" };
 	int err;
@@ -80,7 +80,7 @@ static bool begin_output(struct run *run)
 
 /* ---- KVM's events ---- */
 
-static int set_clock(struct run *run, const struct trace_event *first, struct error *error)
+static int set_clock(struct timeline_run *run, const struct trace_event *first, struct error *error)
 {
 	const struct trace_info *info = trace_clock_info(run->trace);
 	struct timeline_clock *clock = &run->out.clock;
@@ -97,7 +97,7 @@ static int set_clock(struct run *run, const struct trace_event *first, struct er
 	return 0;
 }
 
-static int read_kvm(struct run *run, struct error *error)
+static int read_kvm(struct timeline_run *run, struct error *error)
 {
 	const struct trace_event *event;
 	uint64_t nr = 0, last = 0;
@@ -126,7 +126,7 @@ static int read_kvm(struct run *run, struct error *error)
 }
 
 /* Prints what could not be read, and how many events are missing. */
-static void print_problems(struct run *run)
+static void print_problems(struct timeline_run *run)
 {
 	const char *problem;
 
@@ -142,13 +142,13 @@ static void print_problems(struct run *run)
 }
 
 /* How to record on the clock of uftrace. */
-static const char *mono_remedy(const struct run *run)
+static const char *mono_remedy(const struct timeline_run *run)
 {
 	return trace_file(run->trace, 0)->kind == TRACE_PERF ? "perf record -k mono" :
 							       "kvmtop record -C mono";
 }
 
-static void warn_of_clocks(const struct run *run)
+static void warn_of_clocks(const struct timeline_run *run)
 {
 	const struct trace_info *one, *other;
 
@@ -159,7 +159,7 @@ static void warn_of_clocks(const struct run *run)
 	say_wrong_clock(run->trace);
 }
 
-static int take_kvm(struct run *run, struct error *error)
+static int take_kvm(struct timeline_run *run, struct error *error)
 {
 	int err;
 
@@ -186,7 +186,7 @@ static int take_kvm(struct run *run, struct error *error)
 struct calls {
 	const char *path, *guest; /* guest NULL: not given */
 	size_t guest_len;
-	const struct run *run;
+	const struct timeline_run *run;
 	bool is_host;
 	bool has_clock; /* the times are of the clock of the guest `of` */
 	struct timeline_guest of;
@@ -194,7 +194,7 @@ struct calls {
 };
 
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
-static bool has_tsc(const struct run *run)
+static bool has_tsc(const struct timeline_run *run)
 {
 	return run->kvm && !run->out.clock.has_no_tsc;
 }
@@ -202,7 +202,7 @@ static bool has_tsc(const struct run *run)
 static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 {
 	const struct calls *calls = state;
-	const struct run *run = calls->run;
+	const struct timeline_run *run = calls->run;
 	uint64_t host_time;
 
 	if (run->options->has_offset || !has_tsc(run) || !calls->has_clock ||
@@ -211,7 +211,7 @@ static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 	return (int64_t)(time - host_time);
 }
 
-static void warn_no_offset(const struct run *run, struct calls *calls)
+static void warn_no_offset(const struct timeline_run *run, struct calls *calls)
 {
 	uint64_t time;
 
@@ -230,7 +230,7 @@ static void warn_no_offset(const struct run *run, struct calls *calls)
 /* nr: how many traces before this one had no guest's name. */
 static int find_guest(struct calls *calls, size_t nr, struct error *error)
 {
-	const struct run *run = calls->run;
+	const struct timeline_run *run = calls->run;
 	int err = 0;
 
 	if (!run->kvm || calls->is_host)
@@ -252,13 +252,13 @@ static int find_guest(struct calls *calls, size_t nr, struct error *error)
 
 /* ---- whether two traces are on one clock */
 
-static bool is_mono(const struct run *run)
+static bool is_mono(const struct timeline_run *run)
 {
 	return strcmp(trace_clock_info(run->trace)->clock_name, "mono") == 0;
 }
 
 /* uftrace records times of CLOCK_MONOTONIC, unless it was built to record the TSC. */
-static void warn_of_clock(const struct run *run, struct calls *calls)
+static void warn_of_clock(const struct timeline_run *run, struct calls *calls)
 {
 	const struct trace_info *info = trace_clock_info(run->trace);
 
@@ -270,7 +270,7 @@ static void warn_of_clock(const struct run *run, struct calls *calls)
 		info->clock_name, mono_remedy(run));
 }
 
-static void warn_of_distance(const struct run *run, const struct calls *calls,
+static void warn_of_distance(const struct timeline_run *run, const struct calls *calls,
 			     const struct functions_span *span)
 {
 	bool is_before = span->last_ns < 0;
@@ -290,7 +290,8 @@ static void warn_of_distance(const struct run *run, const struct calls *calls,
 
 /* ---- drawing them */
 
-static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *error)
+static int draw_functions(struct timeline_run *run, FILE *json, struct calls *calls,
+			  struct error *error)
 {
 	const struct functions_config config = {
 		.offset = calls->is_host ? NULL : guest_offset,
@@ -313,7 +314,7 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	return 0;
 }
 
-static int open_functions(struct run *run, struct calls *calls, struct error *error)
+static int open_functions(struct timeline_run *run, struct calls *calls, struct error *error)
 {
 	struct error end_why = { "" };
 	struct uftrace uftrace;
@@ -343,7 +344,8 @@ static int open_functions(struct run *run, struct calls *calls, struct error *er
 }
 
 /* The word is no GUEST=TRACE if there is a file with the whole word as its name. */
-static void take_functions(struct run *run, const char *word, bool is_merged, size_t *nr_unnamed)
+static void take_functions(struct timeline_run *run, const char *word, bool is_merged,
+			   size_t *nr_unnamed)
 {
 	const char *equals = strchr(word, '=');
 	bool has_guest = equals && equals > word && !path_exists(word);
@@ -364,7 +366,7 @@ static void take_functions(struct run *run, const char *word, bool is_merged, si
 	*nr_unnamed += !is_merged && !has_guest;
 }
 
-static void take_all_functions(struct run *run)
+static void take_all_functions(struct timeline_run *run)
 {
 	const struct options *options = run->options;
 	size_t nr_unnamed = 0;
@@ -377,7 +379,7 @@ static void take_all_functions(struct run *run)
 
 /* ---- counters ---- */
 
-static void take_perf(struct run *run, const char *path)
+static void take_perf(struct timeline_run *run, const char *path)
 {
 	int64_t anchor_ns = run->out.clock.has_base ? -PERF_BEFORE_NS : 0;
 	FILE *file = fopen(path, "re"), *in;
@@ -398,7 +400,7 @@ static void take_perf(struct run *run, const char *path)
 
 /* ---- all of it ---- */
 
-static void write_end(struct run *run)
+static void write_end(struct timeline_run *run)
 {
 	const struct trace_info *info = run->trace ? trace_file(run->trace, 0) : NULL;
 	struct error error = { "" };
@@ -435,7 +437,7 @@ static void write_end(struct run *run)
 	out_end(&run->out, &metadata);
 }
 
-static void draw_all(struct run *run)
+static void draw_all(struct timeline_run *run)
 {
 	struct error error = { "" };
 	int err = take_kvm(run, &error);
@@ -451,7 +453,7 @@ static void draw_all(struct run *run)
 }
 
 /* If nothing could be drawn, an older picture in the output file stays. */
-static void end_output(struct run *run)
+static void end_output(struct timeline_run *run)
 {
 	struct error error = { "" };
 	int err;
@@ -472,7 +474,7 @@ static void end_output(struct run *run)
 
 static int run_timeline(struct options *options)
 {
-	struct run run = {
+	struct timeline_run run = {
 		.options = options,
 		.out.clock = { .hz = (uint64_t)llround(options->mhz * 1e6) },
 		.has_guests = options->nr_words || options->nr_merged,

@@ -78,7 +78,7 @@ static unsigned int choose_providers(const struct top *top)
 	return providers;
 }
 
-static int choose(struct run *run, struct error *error)
+static int top_choose(struct run *run, struct error *error)
 {
 	if (monitor_no_exits(run->monitor))
 		query_without_times(run->options, &run->query);
@@ -86,7 +86,7 @@ static int choose(struct run *run, struct error *error)
 }
 
 /* A list of fields counts nothing, and the screen draws its first frame before it counts. */
-static int begin(struct top *top, struct error *error)
+static int top_begin(struct top *top, struct error *error)
 {
 	const struct options *options = top->run.options;
 	bool is_screen = options->mode == MODE_SCREEN;
@@ -106,7 +106,7 @@ static int begin(struct top *top, struct error *error)
 			.past_bytes = is_screen ? PAST_BYTES : 0,
 		},
 		.wants_later = options->mode == MODE_FIELDS || is_screen,
-		.choose = choose,
+		.choose = top_choose,
 	};
 	int err = run_signals(&top->run, options->output || options->mode == MODE_WRITE, is_screen);
 
@@ -249,7 +249,7 @@ static int run_completion(struct top *top, struct options *options)
 	case OFFER_EVENTS:
 		options->mode = MODE_FIELDS;
 		query_of_options(options, &top->run.query, &top->run.parts, &error);
-		if (begin(top, &error) < 0)
+		if (top_begin(top, &error) < 0)
 			return STATUS_FAILURE;
 		list_fields(monitor_facts(top->run.monitor)->fields,
 			    completion.offer == OFFER_FIELDS ? list_field_pattern : list_event);
@@ -321,7 +321,7 @@ static int run_top(struct options *options)
 		return run_without(options);
 	if (query_of_options(options, &top.run.query, &top.run.parts, &error) < 0)
 		return say_usage("", &error);
-	err = begin(&top, &error);
+	err = top_begin(&top, &error);
 	if (err)
 		status = say_failure(err, &error);
 	else if (options->mode == MODE_SCREEN)

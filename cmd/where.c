@@ -15,7 +15,7 @@
 
 #define INTERVAL_S 1.0 /* the kernel has room for the stacks of some seconds */
 
-static int begin(struct run *run, struct error *error)
+static int where_begin(struct run *run, struct error *error)
 {
 	const struct run_plan plan = { .source.monitor.providers = 1U << PROVIDER_EXITS };
 	const struct options *options = run->options;
@@ -34,7 +34,7 @@ static int begin(struct run *run, struct error *error)
 	return err ? err : run_open(run, &plan, error);
 }
 
-static int count(struct run *run, struct error *error)
+static int where_count(struct run *run, struct error *error)
 {
 	int err = run_seconds(run, (unsigned long)(run->options->duration_s / INTERVAL_S) + 1,
 			      error);
@@ -52,7 +52,7 @@ static void configure_lines(struct run *run)
 	run_lines_flames(run);
 }
 
-static int print(struct run *run, struct error *error)
+static int where_print(struct run *run, struct error *error)
 {
 	configure_lines(run);
 	view_build(&run->view, &run->query, monitor_facts(run->monitor));
@@ -89,12 +89,12 @@ static int run_where(struct options *options)
 {
 	struct run run = RUN_INIT(options);
 	struct error error = { "" };
-	int err = begin(&run, &error);
+	int err = where_begin(&run, &error);
 
 	if (!err)
-		err = count(&run, &error);
+		err = where_count(&run, &error);
 	if (!err)
-		err = print(&run, &error);
+		err = where_print(&run, &error);
 	err = run_lines_close(&run, err, &error);
 	run_close(&run);
 	return err && err != -EPIPE ? say_failure(err, &error) : STATUS_OK;

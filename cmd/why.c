@@ -32,7 +32,7 @@ static bool is_who(const struct run *run)
 }
 
 /* Without times of exits "nothing found" would say little. */
-static int begin(struct run *run, struct error *error)
+static int why_begin(struct run *run, struct error *error)
 {
 	const struct run_plan why = {
 		.source.monitor = {
@@ -64,7 +64,7 @@ static int begin(struct run *run, struct error *error)
  * A vCPU's waits are measured from a look on that finds its thread, and are lost after its end. The
  * kernel tells of a new VM and of a new vCPU, not of the thread that runs it.
  */
-static int count(struct run *run, struct error *error)
+static int why_count(struct run *run, struct error *error)
 {
 	double steps = is_who(run) ? run->options->duration_s / WHO_INTERVAL_S : 1;
 
@@ -83,7 +83,7 @@ static void say_nothing_found(const struct run *run)
 		       nr, nr == 1 ? "" : "s");
 }
 
-static int print(struct run *run, struct error *error)
+static int why_print(struct run *run, struct error *error)
 {
 	run_lines_plain(run);
 	run->lines.config.room = lines_room();
@@ -103,12 +103,12 @@ static int count_and_print(struct options *options, bool *ret_is_found)
 {
 	struct run run = RUN_INIT(options);
 	struct error error = { "" };
-	int err = begin(&run, &error);
+	int err = why_begin(&run, &error);
 
 	if (!err)
-		err = count(&run, &error);
+		err = why_count(&run, &error);
 	if (!err)
-		err = print(&run, &error);
+		err = why_print(&run, &error);
 	err = run_lines_close(&run, err, &error);
 	*ret_is_found = run.view.nr_rows;
 	run_close(&run);

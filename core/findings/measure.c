@@ -320,8 +320,8 @@ static double on_cpu(const struct measure *measure, const struct stats_item *sta
 	return !slept_ns || !ns ? 1 : slept_ns < ns ? 1 - (double)slept_ns / (double)ns : 0;
 }
 
-static struct seen see(const struct measure *measure, const struct stats_item *stat,
-		       const struct field *field)
+static struct seen see_stat(const struct measure *measure, const struct stats_item *stat,
+			    const struct field *field)
 {
 	return (struct seen){
 		.stat = stat,
@@ -357,7 +357,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	add_time(measure->facts->stats, subject, stat, field);
 	if (!rules->what)
 		return;
-	seen = see(measure, stat, field);
+	seen = see_stat(measure, stat, field);
 	for (uint64_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctzll(rest);
 
@@ -377,7 +377,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	subject = subject_of_stat(measure, stat);
 	if (!subject->counts)
 		return;
-	seen = see(measure, stat, field);
+	seen = see_stat(measure, stat, field);
 	for (uint64_t rest = any_of(rules); rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctzll(rest);
 		uint32_t at = find_counts(measure, subject, i);

@@ -49,7 +49,7 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const c
 	return true;
 }
 
-static double *find(struct thresholds *thresholds, const char *name)
+static double *find_threshold(struct thresholds *thresholds, const char *name)
 {
 	const char *this, *help;
 	double by_default;
@@ -91,7 +91,7 @@ static int parse_line(struct thresholds *thresholds, char *line, unsigned int nu
 
 	if (err <= 0)
 		return err ? error_set(error, err, "line %u: %s", number, what.text) : 0;
-	threshold = find(thresholds, name);
+	threshold = find_threshold(thresholds, name);
 	if (!threshold)
 		return error_set(error, -EINVAL, "line %u: \"%s\": no such threshold; "
 					     "kvmtop why --thresholds help lists them",

@@ -33,7 +33,7 @@ struct known_stack {
 	} key;
 };
 
-struct sum_key {
+struct code_sum_key {
 	const struct recorded_thread *thread;
 	const struct exit_count *exit; /* NULL: none was open */
 	uint64_t node;
@@ -41,7 +41,7 @@ struct sum_key {
 
 struct code_sum {
 	UT_hash_handle hh;
-	struct sum_key key;
+	struct code_sum_key key;
 	int64_t ns;
 	uint64_t count;
 };
@@ -223,7 +223,7 @@ static const struct exit_count *exit_of(const struct recorded_thread *thread, bo
 	return exit || is_in_kvm ? exit : state_open(state, EXITS_USERSPACE);
 }
 
-static void add(struct recorded_code *code, const struct sum_key *key, uint64_t ns)
+static void add_sum(struct recorded_code *code, const struct code_sum_key *key, uint64_t ns)
 {
 	struct code_sum *sum;
 
@@ -264,7 +264,7 @@ const struct stacks *recorded_code_stacks(const struct recorded_code *code)
 void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 		       const struct trace_event *event)
 {
-	struct sum_key key = { .thread = NULL };
+	struct code_sum_key key = { .thread = NULL };
 	bool is_in_kvm;
 	uint32_t node;
 	struct recorded_thread *thread = recorded_code_find(code, &pairing->table, event, &node,
@@ -277,7 +277,7 @@ void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 	key.thread = thread;
 	key.exit = exit_of(thread, is_in_kvm);
 	key.node = node;
-	add(code, &key, event->stack->ns);
+	add_sum(code, &key, event->stack->ns);
 }
 
 /* ---- the sums of a sample */

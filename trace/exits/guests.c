@@ -166,26 +166,26 @@ static const struct recorded_guest *guest_of_cpu(struct recorded_guests *guests,
 /* ---- the inventory, from all threads that ran a vCPU */
 
 /* A thread and the guest it belongs to. */
-struct member {
+struct guest_thread {
 	struct recorded_thread *thread;
 	const struct recorded_guest *guest;
 	int32_t vcpu;
 };
 
-struct members {
-	struct member *list;
+struct guest_threads {
+	struct guest_thread *list;
 	size_t nr;
 };
 
-static struct members list_members(const struct trace *trace, const struct table *table,
-				   struct recorded_guests *guests)
+static struct guest_threads list_members(const struct trace *trace, const struct table *table,
+					 struct recorded_guests *guests)
 {
-	struct members members = { .nr = 0 };
+	struct guest_threads members = { .nr = 0 };
 
 	members.list = xcalloc(table->nr_threads, sizeof(*members.list));
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		struct recorded_thread *thread = table->threads[i];
-		struct member *member = &members.list[members.nr];
+		struct guest_thread *member = &members.list[members.nr];
 
 		if (!thread->is_vcpu || thread->is_others)
 			continue;
@@ -211,7 +211,7 @@ static int compare_guests(const struct recorded_guest *x, const struct recorded_
 
 static int compare_members(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct guest_thread *x = a, *y = b;
 	int order = x->guest == y->guest ? 0 : compare_guests(x->guest, y->guest);
 
 	if (order)
@@ -221,10 +221,10 @@ static int compare_members(const void *a, const void *b)
 	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
-static void number_vcpus(struct members *members)
+static void number_vcpus(struct guest_threads *members)
 {
 	for (size_t i = 0; i < members->nr; i++) {
-		struct member *member = &members->list[i];
+		struct guest_thread *member = &members->list[i];
 
 		if (member->vcpu < 0)
 			member->vcpu = member->thread->tid >= 0 ? member->thread->tid : 0;
@@ -274,7 +274,7 @@ static void tell_apart(const struct recorded_guests *guests)
 }
 
 /* The vCPUs of one guest's members, each once. */
-static size_t list_vcpus(const struct member *members, size_t nr, struct vcpu *ret_vcpus)
+static size_t list_vcpus(const struct guest_thread *members, size_t nr, struct vcpu *ret_vcpus)
 {
 	size_t nr_vcpus = 0;
 
@@ -288,7 +288,7 @@ static size_t list_vcpus(const struct member *members, size_t nr, struct vcpu *r
 	return nr_vcpus;
 }
 
-static void add_guest(struct guests *guests, const struct member *members, size_t nr,
+static void add_guest(struct guests *guests, const struct guest_thread *members, size_t nr,
 		      struct recorded_vcpu *of_threads)
 {
 	struct vcpu *vcpus = xcalloc(nr, sizeof(*vcpus));
@@ -309,11 +309,11 @@ static void add_guest(struct guests *guests, const struct member *members, size_
 			(struct recorded_vcpu){ id, members[i].vcpu, last };
 }
 
-static void add_guests(struct guests *guests, const struct members *members,
+static void add_guests(struct guests *guests, const struct guest_threads *members,
 		       struct recorded_vcpu *of_threads)
 {
 	for (size_t i = 0, nr; i < members->nr; i += nr) {
-		const struct member *first = &members->list[i];
+		const struct guest_thread *first = &members->list[i];
 
 		/* Several files may have the same guest. */
 		for (nr = 1; i + nr < members->nr; nr++) {
@@ -336,7 +336,7 @@ struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct ta
 				      struct recorded_guests *recorded, struct guests *guests)
 {
 	struct recorded_vcpu *vcpus = xcalloc(table->nr_threads, sizeof(*vcpus));
-	struct members members = list_members(trace, table, recorded);
+	struct guest_threads members = list_members(trace, table, recorded);
 
 	number_vcpus(&members);
 	tell_apart(recorded);

@@ -28,7 +28,7 @@ const struct kallsyms *guests_symbols(const struct trace *trace,
 /* Threads with the same key belong to one guest. */
 struct guest_key {
 	int64_t pid;   /* -1: not known */
-	/* Index in the file's list of guests; -1: the file has no list, GUEST_IS_CPU: pid is a CPU. */
+	/* Index in the file's list of guests; -1: it has no list; GUEST_IS_CPU: pid is a CPU. */
 	int64_t guest;
 	uint32_t file;
 	uint32_t nth; /* if both are unknown: from 0, the number of earlier threads of this vCPU */

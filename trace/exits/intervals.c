@@ -88,7 +88,7 @@ static void keep_thread(struct intervals *intervals, struct recorded_thread *thr
 
 /* ---- joining */
 
-static void measure(struct intervals *intervals)
+static void measure_bytes(struct intervals *intervals)
 {
 	const struct table *table = intervals->table;
 
@@ -146,7 +146,7 @@ void intervals_join(struct intervals *intervals, uint32_t factor)
 		for (uint32_t k = 0; k < thread->counts.nr; k++)
 			join_counts(thread->counts.list[k], factor);
 	}
-	measure(intervals);
+	measure_bytes(intervals);
 	intervals->length *= factor;
 	intervals->latest /= factor;
 	intervals->end = intervals_end_of(intervals, intervals->latest);

@@ -79,7 +79,7 @@ double moments_interval_s(struct recording *recording)
 
 /* ---- a sample */
 
-struct maker {
+struct moments_maker {
 	struct recording *recording;
 	struct fields *fields;
 	struct played_rows rows, before; /* of the latest sample, and of the one before */
@@ -92,7 +92,7 @@ struct maker {
  * Counters do not go back. But a vCPU's time would, where an exit seemed to be open until it turned
  * out that events are missing.
  */
-static void keep_rising(struct maker *maker)
+static void keep_rising(struct moments_maker *maker)
 {
 	const struct fields *fields = maker->fields;
 	const struct played_rows *before = &maker->before;
@@ -110,7 +110,7 @@ static void keep_rising(struct maker *maker)
 	}
 }
 
-static void make_rows(struct maker *maker)
+static void make_rows(struct moments_maker *maker)
 {
 	const struct played_rows rows = maker->before;
 	struct fields *fields = maker->fields;
@@ -125,7 +125,7 @@ static void make_rows(struct maker *maker)
 }
 
 /* offset_ns: of the sample from the recording's start. */
-static void make_sample(struct maker *maker, uint64_t offset_ns)
+static void make_sample(struct moments_maker *maker, uint64_t offset_ns)
 {
 	struct sample sample = { 0 };
 
@@ -136,7 +136,7 @@ static void make_sample(struct maker *maker, uint64_t offset_ns)
 	sample_release(&sample); /* what it has, stats have; a moment needs the memory */
 }
 
-static int take(struct maker *maker, uint64_t offset_ns)
+static int take_moment(struct moments_maker *maker, uint64_t offset_ns)
 {
 	const struct facts facts = {
 		.fields = maker->fields,
@@ -161,7 +161,7 @@ static uint32_t count_intervals(const struct recording *recording)
 	return (uint32_t)fmin(fmax(nr, 1), INTERVALS_MAX + 1);
 }
 
-static int make_all(struct maker *maker)
+static int make_all(struct moments_maker *maker)
 {
 	struct pairing *pairing = &maker->recording->pairing;
 	struct intervals *intervals = &pairing->intervals;
@@ -171,14 +171,14 @@ static int make_all(struct maker *maker)
 
 	intervals_rewind(intervals);
 	make_sample(maker, 0);
-	err = take(maker, 0);
+	err = take_moment(maker, 0);
 	for (uint32_t i = 0; i + 1 < nr && !err; i++) {
 		intervals_replay(intervals, i);
 		/* What is open lasts until then. */
 		pairing->last_time = intervals_end_of(intervals, i);
 		make_rows(maker);
 		make_sample(maker, (uint64_t)((i + 1.0) * length_ns(maker->recording)));
-		err = take(maker, (uint64_t)((i + 1.0) * length_ns(maker->recording)));
+		err = take_moment(maker, (uint64_t)((i + 1.0) * length_ns(maker->recording)));
 	}
 	intervals_replay(intervals, UINT32_MAX);
 	pairing->last_time = last_time;
@@ -186,12 +186,12 @@ static int make_all(struct maker *maker)
 		return err;
 	make_rows(maker);
 	make_sample(maker, maker->recording->span_ns);
-	return take(maker, maker->recording->span_ns);
+	return take_moment(maker, maker->recording->span_ns);
 }
 
 int moments_make(struct recording *recording, struct fields *fields, moment_fn take_fn, void *arg)
 {
-	struct maker maker = {
+	struct moments_maker maker = {
 		.recording = recording,
 		.fields = fields,
 		.stats = stats_new(),

@@ -453,8 +453,8 @@ static RARE void on_interrupt(struct pairing *pairing, struct recorded_thread *t
 		table_count(&pairing->table, thread, &key)->begun++;
 }
 
-static void take(struct pairing *pairing, struct recorded_thread *thread,
-		 const struct meaning *meaning, const struct trace_event *event)
+static void take_event(struct pairing *pairing, struct recorded_thread *thread,
+		       const struct meaning *meaning, const struct trace_event *event)
 {
 	if (!is_of_vcpu(meaning)) {
 		if (meaning->kind == MEANING_ARGUMENT)
@@ -533,6 +533,6 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread->last = event->time;
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
-	take(pairing, thread, meaning, event);
+	take_event(pairing, thread, meaning, event);
 	thread->is_new = false;
 }

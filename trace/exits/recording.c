@@ -141,7 +141,7 @@ uint64_t recording_span(const struct recording *recording)
 
 /* ---- the rows of two samples, from the recording's counts */
 
-struct source {
+struct recorded_player {
 	const struct recording *recording;
 	uint32_t source;
 	struct played_rows rows; /* of the second sample; the first has none */
@@ -152,7 +152,7 @@ struct source {
 
 static void recorded_close(void *state)
 {
-	struct source *source = state;
+	struct recorded_player *source = state;
 
 	if (!source)
 		return;
@@ -165,7 +165,8 @@ typedef void (*add_fn)(struct played_rows *rows, const struct recording *recordi
 		       struct fields *fields, uint32_t source);
 
 /* Any thread raises interrupts, arguments of no vCPU: there need not be an exit. */
-static bool has_more_than_interrupts(const struct source *source, const struct fields *fields)
+static bool has_more_than_interrupts(const struct recorded_player *source,
+				     const struct fields *fields)
 {
 	for (size_t i = 0; i < source->rows.nr; i++) {
 		const struct key *key = &source->rows.list[i].key;
@@ -180,7 +181,7 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 		       void **ret_state, struct error *error)
 {
 	const struct recording *recording = args->recording;
-	struct source *source = xcalloc(1, sizeof(*source));
+	struct recorded_player *source = xcalloc(1, sizeof(*source));
 
 	source->recording = recording;
 	source->source = args->source;
@@ -198,7 +199,7 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 
 static int recorded_want(void *state, const struct want *want, struct error *error)
 {
-	struct source *source = state;
+	struct recorded_player *source = state;
 
 	(void)error;
 	source->want = want;
@@ -207,7 +208,7 @@ static int recorded_want(void *state, const struct want *want, struct error *err
 
 static size_t recorded_rewind(void *state)
 {
-	struct source *source = state;
+	struct recorded_player *source = state;
 
 	source->is_at_end = false;
 	return 2;
@@ -217,7 +218,7 @@ static size_t recorded_rewind(void *state)
 static int recorded_collect(void *state, struct sample *sample, struct error *error)
 {
 	const uint32_t flags = ROW_NEW;
-	struct source *source = state;
+	struct recorded_player *source = state;
 	bool is_end = source->is_at_end;
 
 	(void)error;
@@ -242,7 +243,7 @@ static int events_open(const struct provider_args *args, void **ret_state, struc
 /* Every sample has the problems of the recording. */
 static int events_collect(void *state, struct sample *sample, struct error *error)
 {
-	const struct source *source = state;
+	const struct recorded_player *source = state;
 	const struct trace *trace = source->recording->trace;
 	const char *problem = trace_problem(trace, 0);
 

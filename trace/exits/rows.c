@@ -12,7 +12,7 @@
 #define NAME_SIZE 192
 
 /* The input and the output of all functions here. */
-struct maker {
+struct rows_maker {
 	const struct recording *recording;
 	struct played_rows *rows;
 	struct exit_fields fields; /* for events, only .fields and .source are set */
@@ -27,7 +27,7 @@ static uint64_t to_ns(const struct recording *recording, uint64_t units)
 }
 
 /* A count at the moment, or at the recording's end. False: it was not there yet. */
-static bool count_now(const struct maker *maker, const struct exit_count *count,
+static bool count_now(const struct rows_maker *maker, const struct exit_count *count,
 		      struct kept_count *ret_now)
 {
 	const struct kept_count *kept = count_kept(count);
@@ -48,7 +48,7 @@ static bool count_now(const struct maker *maker, const struct exit_count *count,
 
 /* ---- events */
 
-static const struct pairing *pairing_of(const struct maker *maker)
+static const struct pairing *pairing_of(const struct rows_maker *maker)
 {
 	return &maker->recording->pairing;
 }
@@ -76,12 +76,12 @@ static uint8_t exit_rank(const struct meaning *meaning)
 }
 
 /* Adds a row without times. */
-static void add_number(const struct maker *maker, struct key key, uint64_t count)
+static void add_number(const struct rows_maker *maker, struct key key, uint64_t count)
 {
 	played_rows_add(maker->rows, key, count, NULL);
 }
 
-static uint32_t event_field(const struct maker *maker, struct meaning *meaning)
+static uint32_t event_field(const struct rows_maker *maker, struct meaning *meaning)
 {
 	struct field field = {
 		.name = meaning->type->name,
@@ -96,7 +96,8 @@ static uint32_t event_field(const struct maker *maker, struct meaning *meaning)
 }
 
 /* "kvm_exit(HLT)". Names are made once for each count: a recording has many moments. */
-static uint32_t child_field(const struct maker *maker, uint32_t parent, struct exit_count *count)
+static uint32_t child_field(const struct rows_maker *maker, uint32_t parent,
+			    struct exit_count *count)
 {
 	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char label[NAME_SIZE / 2], name[NAME_SIZE];
@@ -140,7 +141,7 @@ static struct exit_events exit_events_of(const struct pairing *pairing)
 }
 
 /* Adds the reasons of exits as children of the exit event. */
-static void add_children(const struct maker *maker, enum exit_kind kind)
+static void add_children(const struct rows_maker *maker, enum exit_kind kind)
 {
 	const struct table *table = &pairing_of(maker)->table;
 	const char *name = exit_event(pairing_of(maker), kind);
@@ -165,7 +166,7 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 void recorded_add_events(struct played_rows *rows, const struct recording *recording,
 			 struct fields *fields, uint32_t source)
 {
-	const struct maker maker = { .recording = recording, .rows = rows,
+	const struct rows_maker maker = { .recording = recording, .rows = rows,
 				     .fields = { .fields = fields, .source = source } };
 	const struct pairing *pairing = &recording->pairing;
 
@@ -190,7 +191,7 @@ void recorded_add_events(struct played_rows *rows, const struct recording *recor
 
 /* ---- exits */
 
-static bool has_time(const struct maker *maker)
+static bool has_time(const struct rows_maker *maker)
 {
 	return pairing_of(maker)->has_entries && maker->recording->ns_per_unit > 0;
 }
@@ -218,7 +219,7 @@ static bool is_open(const struct recorded_thread *thread, const struct exit_coun
  * Adds a count to its row and to the parent's row. What has not ended is in no count. In a moment
  * its time has passed; the whole recording has the time of what ended, as perf has it.
  */
-static void add_count(const struct maker *maker, struct key key, enum exit_kind kind,
+static void add_count(const struct rows_maker *maker, struct key key, enum exit_kind kind,
 		      struct kept_count *now, uint64_t open_ns)
 {
 	bool has_end = pairing_of(maker)->has_entries && exits_have_end(kind);
@@ -236,7 +237,7 @@ static void add_count(const struct maker *maker, struct key key, enum exit_kind 
 	played_rows_add(maker->rows, key, nr, timing);
 }
 
-static uint32_t reason_field(const struct maker *maker, struct exit_count *count)
+static uint32_t reason_field(const struct rows_maker *maker, struct exit_count *count)
 {
 	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char name[NAME_SIZE / 2];
@@ -253,7 +254,7 @@ static uint32_t reason_field(const struct maker *maker, struct exit_count *count
  * The parts of a count's time. Where the scheduler's events are not recorded, a halt is idle while
  * KVM does not poll.
  */
-static struct exits_parts parts_of(const struct maker *maker, const struct exit_count *count,
+static struct exits_parts parts_of(const struct rows_maker *maker, const struct exit_count *count,
 				   const struct exits_parts *known, uint64_t ns)
 {
 	struct exits_parts parts = *known;
@@ -266,7 +267,7 @@ static struct exits_parts parts_of(const struct maker *maker, const struct exit_
 }
 
 /* The rows of the parts of a reason's time. */
-static void add_parts(struct maker *maker, struct key key, struct exit_count *count,
+static void add_parts(struct rows_maker *maker, struct key key, struct exit_count *count,
 		      const struct exits_parts *parts)
 {
 	const uint64_t ns[EXIT_PARTS] = {
@@ -291,9 +292,9 @@ static void add_parts(struct maker *maker, struct key key, struct exit_count *co
 /*
  * Adds the exits of one reason. Open ones are always in the vCPU's time; for rows see add_count().
  */
-static void add_reason(struct maker *maker, struct key key, const struct recorded_thread *thread,
-		       const struct last_state *last, struct exit_count *count,
-		       struct exits_time *time)
+static void add_reason(struct rows_maker *maker, struct key key,
+		       const struct recorded_thread *thread, const struct last_state *last,
+		       struct exit_count *count, struct exits_time *time)
 {
 	enum exit_kind kind = (enum exit_kind)count->key.kind;
 	bool has_open = is_open(thread, count);
@@ -333,7 +334,7 @@ static uint64_t whole_ns(const struct recording *recording, const struct recorde
 	return to_ns(recording, whole > unknown ? whole - unknown : 0);
 }
 
-static void add_times(const struct maker *maker, struct key key,
+static void add_times(const struct rows_maker *maker, struct key key,
 		      const struct recorded_thread *thread, const struct exits_time *time)
 {
 	uint64_t parts[TIME_PARTS];
@@ -350,7 +351,7 @@ static void add_times(const struct maker *maker, struct key key,
  * Of a vCPU: its exits, and its time. Without the scheduler's events, what user space has of a halt
  * is known by the exits to user space, and is no sleep; what follows a failure is.
  */
-static void add_vcpu(struct maker *maker, struct key key, const struct recorded_thread *thread)
+static void add_vcpu(struct rows_maker *maker, struct key key, const struct recorded_thread *thread)
 {
 	const struct recording *recording = maker->recording;
 	const struct pairing *pairing = pairing_of(maker);
@@ -384,7 +385,7 @@ static void add_vcpu(struct maker *maker, struct key key, const struct recorded_
 /* ---- arguments of exits */
 
 /* The field of an argument, below the exit reason that it came with, if known. */
-static uint32_t argument_field(const struct maker *maker, struct exit_count *count)
+static uint32_t argument_field(const struct rows_maker *maker, struct exit_count *count)
 {
 	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
@@ -405,7 +406,7 @@ static uint32_t argument_field(const struct maker *maker, struct exit_count *cou
 }
 
 /* An interrupt is of the guest, whatever thread raises it. */
-static void add_arguments(const struct maker *maker, const struct recorded_thread *thread)
+static void add_arguments(const struct rows_maker *maker, const struct recorded_thread *thread)
 {
 	const struct key of = key_of(maker->recording, thread);
 	struct key key = of;
@@ -451,7 +452,7 @@ void recorded_add_exits(struct played_rows *rows, const struct recording *record
 {
 	const struct pairing *pairing = &recording->pairing;
 	const struct table *table = &pairing->table;
-	struct maker maker = { .recording = recording, .rows = rows };
+	struct rows_maker maker = { .recording = recording, .rows = rows };
 	const struct exit_events events = exit_events_of(pairing);
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
@@ -486,7 +487,7 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
  * Finds the guests that hide their addresses: a protected guest does, and any of its threads may
  * show that it is one. By the guest's id; freed by the caller.
  */
-static bool *find_protected(const struct maker *maker)
+static bool *find_protected(const struct rows_maker *maker)
 {
 	const struct table *table = &pairing_of(maker)->table;
 	/* Ids of guests begin at 1. Guests are no more than threads, which the table limits. */
@@ -516,7 +517,7 @@ static void name_code(const struct recording *recording, const struct recorded_t
 		kallsyms_name(symbols, row->pc, row->symbol, sizeof(row->symbol));
 }
 
-static void add_long(const struct maker *maker, const struct recorded_long *exit,
+static void add_long(const struct rows_maker *maker, const struct recorded_long *exit,
 		     const bool *hides_pc, struct long_exits *exits)
 {
 	const struct recording *recording = maker->recording;
@@ -546,7 +547,7 @@ void recorded_long_exits(const struct recording *recording, struct fields *field
 			 struct long_exits *ret_exits)
 {
 	const struct pairing *pairing = &recording->pairing;
-	struct maker maker = { .recording = recording };
+	struct rows_maker maker = { .recording = recording };
 	const struct exit_events events = exit_events_of(pairing);
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;

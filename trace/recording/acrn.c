@@ -187,7 +187,7 @@ static void set_vm(struct trace_event *event, uint64_t word)
 	event->thread_key = UINT64_C(1) << 32 | (word >> 48 & 0xff);
 }
 
-static bool next(struct trace_source *source)
+static bool next_of_acrn(struct trace_source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
 	struct trace_event *event = &source->event;
@@ -258,7 +258,7 @@ static int32_t cpu_of_path(const char *path)
 
 static int open_acrn(struct trace_file *file, const struct head *head, struct error *error)
 {
-	struct acrn *acrn = trace_add_source(file, sizeof(*acrn), next, free_acrn);
+	struct acrn *acrn = trace_add_source(file, sizeof(*acrn), next_of_acrn, free_acrn);
 
 	(void)error;
 	file->info.clock = TRACE_CLOCK_CYCLES;

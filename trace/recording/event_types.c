@@ -57,7 +57,7 @@ void comms_release(struct comms *comms)
 	comms->nr = 0;
 }
 
-static struct comm *find(struct comm *hash, int32_t tid)
+static struct comm *find_comm(struct comm *hash, int32_t tid)
 {
 	struct comm *comm;
 
@@ -66,9 +66,9 @@ static struct comm *find(struct comm *hash, int32_t tid)
 }
 
 /* A name of a thread that lives; NULL: there is no room. */
-static struct comm *add(struct comms *comms, int32_t tid)
+static struct comm *add_comm(struct comms *comms, int32_t tid)
 {
-	struct comm *comm = find(comms->ended, tid);
+	struct comm *comm = find_comm(comms->ended, tid);
 
 	if (!comm && comms->nr == COMMS_MAX)
 		comm = comms->ended; /* the thread that ended first */
@@ -87,10 +87,10 @@ static struct comm *add(struct comms *comms, int32_t tid)
 
 void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 {
-	struct comm *comm = find(comms->hash, tid);
+	struct comm *comm = find_comm(comms->hash, tid);
 
 	if (!comm)
-		comm = add(comms, tid);
+		comm = add_comm(comms, tid);
 	if (comm && !utf8_clean(name, strnlen(name, size), comm->name, NAME_SIZE))
 		comm->name[0] = '\0';
 }
@@ -113,7 +113,7 @@ void comms_read(struct comms *comms, const char *text)
 
 void comms_end(struct comms *comms, int32_t tid)
 {
-	struct comm *comm = find(comms->hash, tid);
+	struct comm *comm = find_comm(comms->hash, tid);
 
 	if (!comm)
 		return;
@@ -123,10 +123,10 @@ void comms_end(struct comms *comms, int32_t tid)
 
 const char *comms_get(const struct comms *comms, int32_t tid)
 {
-	const struct comm *comm = find(comms->hash, tid);
+	const struct comm *comm = find_comm(comms->hash, tid);
 
 	if (!comm)
-		comm = find(comms->ended, tid);
+		comm = find_comm(comms->ended, tid);
 	if (comm)
 		return comm->name;
 	return tid == 0 ? "<idle>" : "";

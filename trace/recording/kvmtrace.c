@@ -154,7 +154,7 @@ static bool take_odd(struct kvmtrace *kvmtrace, size_t size, uint64_t time)
 	return false;
 }
 
-static bool next(struct trace_source *source)
+static bool next_of_kvmtrace(struct trace_source *source)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
@@ -276,7 +276,8 @@ static void find_vendor(struct kvmtrace *kvmtrace)
 
 static int open_kvmtrace(struct trace_file *file, const struct head *head, struct error *error)
 {
-	struct kvmtrace *kvmtrace = trace_add_source(file, sizeof(*kvmtrace), next, free_kvmtrace);
+	struct kvmtrace *kvmtrace = trace_add_source(file, sizeof(*kvmtrace), next_of_kvmtrace,
+						     free_kvmtrace);
 
 	(void)error;
 	window_init(&kvmtrace->window, file, head, WINDOW_PIECE);

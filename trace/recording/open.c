@@ -149,7 +149,7 @@ static int enter_folder(struct opened *opened, struct error *error)
 	return 0;
 }
 
-static void release(struct opened *opened)
+static void release_opened(struct opened *opened)
 {
 	free(opened->folder);
 	if (opened->fd >= 0)
@@ -304,7 +304,7 @@ static int open_one(const struct trace *trace, struct opened *list, size_t i, co
 					 find_reader(&opened->head, trace->has_records) :
 					 by_kind(kind);
 	if (err)
-		release(opened);
+		release_opened(opened);
 	return err;
 }
 
@@ -343,7 +343,7 @@ static int open_files(struct trace *trace, const char *const *paths, size_t nr,
 
 		if (list[i].fd >= 0 && !err)
 			err = forgive(trace, add_file(trace, &list[i], reader, error), error);
-		release(&list[i]);
+		release_opened(&list[i]);
 	}
 	free(list);
 	return err;
@@ -361,7 +361,7 @@ bool trace_is_recording(const char *path)
 						    find_reader(&opened->head, false) : NULL;
 
 		is_one = reader && (!opened->folder || reader->reads_folders);
-		release(opened);
+		release_opened(opened);
 	}
 	free(opened);
 	return is_one;

@@ -30,7 +30,7 @@ static bool is_due(const struct progress *progress)
 }
 
 /* In bytes; total 0: not known. */
-static void draw(struct progress *progress, uint64_t done, uint64_t total)
+static void draw_progress(struct progress *progress, uint64_t done, uint64_t total)
 {
 	char bar[BAR_WIDTH + 1], line[BAR_WIDTH + 64];
 	int width;
@@ -56,7 +56,7 @@ void progress_show(struct progress *progress, const struct trace *trace)
 	if (!is_due(progress))
 		return;
 	trace_progress(trace, &done, &total);
-	draw(progress, done, total);
+	draw_progress(progress, done, total);
 }
 
 void progress_end(const struct progress *progress)
@@ -65,7 +65,7 @@ void progress_end(const struct progress *progress)
 		fputs("\r\033[K", stderr);
 }
 
-struct watched {
+struct watched_file {
 	FILE *in;
 	struct progress progress;
 	uint64_t done, total;
@@ -73,18 +73,18 @@ struct watched {
 
 static ssize_t watched_read(void *cookie, char *buf, size_t size)
 {
-	struct watched *watched = cookie;
+	struct watched_file *watched = cookie;
 	size_t n = fread(buf, 1, size, watched->in);
 
 	watched->done += n;
 	if (is_due(&watched->progress))
-		draw(&watched->progress, watched->done, watched->total);
+		draw_progress(&watched->progress, watched->done, watched->total);
 	return n == 0 && ferror(watched->in) ? -1 : (ssize_t)n;
 }
 
 static int watched_close(void *cookie)
 {
-	struct watched *watched = cookie;
+	struct watched_file *watched = cookie;
 
 	progress_end(&watched->progress);
 	free(watched);
@@ -94,7 +94,7 @@ static int watched_close(void *cookie)
 FILE *progress_watch(FILE *in)
 {
 	const cookie_io_functions_t functions = { .read = watched_read, .close = watched_close };
-	struct watched *watched = xcalloc(1, sizeof(*watched));
+	struct watched_file *watched = xcalloc(1, sizeof(*watched));
 	struct stat st;
 	FILE *file;
 

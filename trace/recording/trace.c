@@ -305,7 +305,7 @@ static inline void sift_down(struct trace *trace, size_t i)
 	heap[i] = source;
 }
 
-static void begin(struct trace *trace)
+static void begin_reading(struct trace *trace)
 {
 	find_repeats(trace);
 	trace->heap = xcalloc(trace->sources.nr, sizeof(trace->heap[0]));
@@ -342,7 +342,7 @@ static inline void note_time(struct trace_file *file, uint64_t time)
 bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	if (!trace->heap)
-		begin(trace);
+		begin_reading(trace);
 	else if (trace->nr_heap)
 		advance(trace);
 	while (trace->nr_heap) {

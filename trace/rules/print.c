@@ -5,7 +5,7 @@
 
 #include "trace/rules/rules.h"
 
-struct value {
+struct rule_value {
 	bool is_negative;
 	uint64_t magnitude;
 	double seconds; /* of a TSC with a frequency, whose magnitude is cut; else 0 */
@@ -70,29 +70,30 @@ void rules_record_set(struct rules_record *record, const struct trace *trace,
 
 /* ---- values ---- */
 
-static struct value unsigned_value(uint64_t number)
+static struct rule_value unsigned_value(uint64_t number)
 {
-	return (struct value){ .magnitude = number };
+	return (struct rule_value){ .magnitude = number };
 }
 
-static struct value word_value(const struct rules_record *record, size_t i)
+static struct rule_value word_value(const struct rules_record *record, size_t i)
 {
 	uint64_t word = record->words[i];
 	bool is_negative = record->is_signed && (int64_t)word < 0;
 
-	return (struct value){ .is_negative = is_negative,
+	return (struct rule_value){ .is_negative = is_negative,
 			       .magnitude = is_negative ? -word : word };
 }
 
-static struct value tsc_value(const struct rules_values *values)
+static struct rule_value tsc_value(const struct rules_values *values)
 {
 	uint64_t tsc = values->record->tsc, hz = values->mhz * 1000000;
 
-	return hz ? (struct value){ .magnitude = tsc / hz, .seconds = (double)tsc / (double)hz } :
-		    unsigned_value(tsc);
+	if (!hz)
+		return unsigned_value(tsc);
+	return (struct rule_value){ .magnitude = tsc / hz, .seconds = (double)tsc / (double)hz };
 }
 
-static struct value field_value(const struct rules_values *values, enum rules_field field)
+static struct rule_value field_value(const struct rules_values *values, enum rules_field field)
 {
 	const struct rules_record *record = values->record;
 
@@ -100,7 +101,7 @@ static struct value field_value(const struct rules_values *values, enum rules_fi
 	case FIELD_TSC:
 		return tsc_value(values);
 	case FIELD_RELTSC:
-		return (struct value){ .is_negative = values->reltsc_is_negative,
+		return (struct rule_value){ .is_negative = values->reltsc_is_negative,
 				       .magnitude = values->reltsc };
 	case FIELD_EVENT:
 		return unsigned_value(record->event);
@@ -119,7 +120,7 @@ static struct value field_value(const struct rules_values *values, enum rules_fi
 
 /* ---- lines ---- */
 
-static size_t value_text(const struct value *value, char conversion, char *buf, size_t size)
+static size_t value_text(const struct rule_value *value, char conversion, char *buf, size_t size)
 {
 	uint64_t number = value->magnitude;
 	bool is_ascii = !value->is_negative && number < 128;
@@ -150,7 +151,7 @@ static void print_piece(const struct rules_values *values, const struct rules_pi
 			FILE *out)
 {
 	bool is_number = piece->conversion != 's' && piece->conversion != 'c';
-	struct value value;
+	struct rule_value value;
 	char sign = '\0', text[32];
 	size_t len, pad;
 

@@ -15,7 +15,7 @@
 #define TRACK_IDS (INT64_C(1) << 30) /* from here on: threads have lower numbers */
 #define CALLS_MAX 8192 /* that wait to be drawn */
 
-struct call {
+struct code_call {
 	uint32_t function;
 	int64_t begin_ns, end_ns;
 };
@@ -24,7 +24,7 @@ struct call {
 struct code_track {
 	const struct recorded_thread *thread;
 	int32_t process;
-	struct call *calls;
+	struct code_call *calls;
 	size_t nr, room;
 	size_t open[STACK_ADDRESSES]; /* of calls, the outermost first */
 	size_t nr_open;
@@ -33,14 +33,14 @@ struct code_track {
 };
 
 /* Draws the calls, with the open ones up to the latest sample. */
-static void draw(struct timeline_code *code, struct code_track *track)
+static void draw_calls(struct timeline_code *code, struct code_track *track)
 {
 	const struct stacks *stacks = recorded_code_stacks(code->names);
 
 	for (size_t i = 0; i < track->nr_open; i++)
 		track->calls[track->open[i]].end_ns = track->last_ns;
 	for (size_t i = 0; i < track->nr; i++) {
-		const struct call *call = &track->calls[i];
+		const struct code_call *call = &track->calls[i];
 		const struct timeline_event event = {
 			.name = out_keep(code->out, stacks_function_at(stacks,
 								       call->function)->name),
@@ -99,7 +99,7 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 	/* Samples come a bit early or late: only a period that has none is a gap. */
 	if (ns < track->last_ns || ns - period > track->last_ns + period / 2 ||
 	    track->nr > CALLS_MAX)
-		draw(code, track);
+		draw_calls(code, track);
 	while (same < nr && same < track->nr_open &&
 	       track->calls[track->open[same]].function == path[same])
 		same++;
@@ -111,7 +111,7 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 	for (size_t i = same; i < nr; i++) {
 		array_grow_unset(&track->calls, &track->room, track->nr + 1);
 		track->open[track->nr_open++] = track->nr;
-		track->calls[track->nr++] = (struct call){
+		track->calls[track->nr++] = (struct code_call){
 			.function = path[i],
 			.begin_ns = begin_ns,
 		};
@@ -127,7 +127,7 @@ void timeline_code_end(struct timeline_code *code)
 	for (track = code->tracks; track; track = track->hh.next) {
 		const struct recorded_thread *thread = track->thread;
 
-		draw(code, track);
+		draw_calls(code, track);
 		if (thread->vcpu >= 0)
 			snprintf(name, sizeof(name), "vCPU %d: code", (int)thread->vcpu);
 		else

@@ -25,17 +25,17 @@ struct runner {
 	char name[RUNNER_SIZE];
 };
 
-struct run {
+struct cpu_run {
 	int64_t begin_ns, end_ns;
 	char name[2 * RUNNER_SIZE + sizeof(" ... ")];
 };
 
-struct host_cpu {
+struct cpu_track {
 	bool has_track;
 	bool is_known;	/* who runs */
 	struct runner now;
 	int64_t now_ns; /* since then */
-	struct run past[RUNS]; /* a ring of the latest */
+	struct cpu_run past[RUNS]; /* a ring of the latest */
 	size_t nr_past; /* ever */
 };
 
@@ -45,9 +45,9 @@ void timeline_cpus_release(struct timeline_cpus *cpus)
 	cpus->list = NULL;
 }
 
-static struct host_cpu *get_cpu(struct timeline_cpus *cpus, int32_t nr)
+static struct cpu_track *get_cpu(struct timeline_cpus *cpus, int32_t nr)
 {
-	struct host_cpu *cpu;
+	struct cpu_track *cpu;
 	char name[32];
 
 	if (nr < 0 || nr >= CPUS_MAX)
@@ -68,10 +68,10 @@ static struct host_cpu *get_cpu(struct timeline_cpus *cpus, int32_t nr)
  * Ends a run. Where the switch names another thread as the one before, others ran in between, of
  * which there is no event: the name has the first and the last.
  */
-static void end_run(struct timeline_cpus *cpus, struct host_cpu *cpu, int32_t nr,
+static void end_run(struct timeline_cpus *cpus, struct cpu_track *cpu, int32_t nr,
 		    const struct runner *prev, int64_t ns)
 {
-	struct run *run = &cpu->past[cpu->nr_past % RUNS];
+	struct cpu_run *run = &cpu->past[cpu->nr_past % RUNS];
 	bool is_cut = cpu->now.tid != prev->tid;
 	struct timeline_event event = {
 		.name = run->name,
@@ -135,7 +135,7 @@ static void take_switch(struct timeline_cpus *cpus, const struct meaning *meanin
 	const struct runner prev = field_runner(cpus, event, meaning->tid, "prev_comm");
 	const struct runner next = field_runner(cpus, event, meaning->next_tid, "next_comm");
 	int64_t ns = timeline_clock_ns(&cpus->out->clock, event->time);
-	struct host_cpu *cpu = get_cpu(cpus, event->cpu);
+	struct cpu_track *cpu = get_cpu(cpus, event->cpu);
 
 	if (!cpu)
 		return;
@@ -147,7 +147,7 @@ static void take_switch(struct timeline_cpus *cpus, const struct meaning *meanin
 }
 
 /* What this event of the scheduler happened in. */
-static struct runner context_of(const struct timeline_cpus *cpus, const struct host_cpu *cpu,
+static struct runner context_of(const struct timeline_cpus *cpus, const struct cpu_track *cpu,
 				const struct trace_event *event)
 {
 	const struct trace_field *field = trace_field(event->type, "common_flags");
@@ -171,7 +171,7 @@ static void take_waking(struct timeline_cpus *cpus, const struct meaning *meanin
 	struct recorded_thread *thread = vcpu_of(cpus, event, woken.tid);
 	struct timeline_event instant = { .category = "waking", .track = event->cpu };
 	struct timeline_args args;
-	struct host_cpu *cpu;
+	struct cpu_track *cpu;
 	struct runner by;
 	char name[128];
 
@@ -212,7 +212,7 @@ void timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning
 void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t begin_ns,
 		       int64_t end_ns, struct timeline_args *args)
 {
-	const struct host_cpu *cpu = nr >= 0 && (size_t)nr < cpus->room ? &cpus->list[nr] : NULL;
+	const struct cpu_track *cpu = nr >= 0 && (size_t)nr < cpus->room ? &cpus->list[nr] : NULL;
 	size_t used = 0, i = cpu && cpu->nr_past > RUNS ? cpu->nr_past - RUNS : 0;
 	char text[1024] = "";
 
@@ -220,7 +220,7 @@ void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t beg
 	if (i && cpu->past[i % RUNS].begin_ns > begin_ns) /* earlier ones are not kept */
 		used = (size_t)snprintf(text, sizeof(text), "...");
 	for (; cpu && i < cpu->nr_past && used < sizeof(text); i++) {
-		const struct run *run = &cpu->past[i % RUNS];
+		const struct cpu_run *run = &cpu->past[i % RUNS];
 		int64_t from = run->begin_ns > begin_ns ? run->begin_ns : begin_ns;
 		int64_t to = run->end_ns < end_ns ? run->end_ns : end_ns;
 

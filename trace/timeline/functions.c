@@ -25,7 +25,7 @@ struct frame {
 	struct timeline_args *args; /* NULL: none */
 };
 
-struct process {
+struct traced_process {
 	int64_t pid;
 	int32_t number; /* 0: not in the timeline yet */
 	char name[NAME_SIZE];
@@ -36,10 +36,10 @@ struct thread_id {
 	int64_t pid, tid;
 };
 
-struct thread {
+struct traced_thread {
 	struct thread_id id;
 	size_t nr; /* threads are numbered by their first event */
-	struct process *process;
+	struct traced_process *process;
 	char name[NAME_SIZE];
 	struct frame *frames;
 	size_t depth, room;
@@ -49,11 +49,11 @@ struct thread {
 	UT_hash_handle hh;
 };
 
-struct functions {
+struct call_drawer {
 	const struct functions_config *config;
 	struct timeline_out *out;
-	struct process *processes;
-	struct thread *threads;
+	struct traced_process *processes;
+	struct traced_thread *threads;
 	struct functions_span span;
 };
 
@@ -93,7 +93,7 @@ bool functions_time(const char *text, uint64_t *ret_time)
 	return end && !*end;
 }
 
-static int64_t host_ns(const struct functions *functions, const struct thread *thread,
+static int64_t host_ns(const struct call_drawer *functions, const struct traced_thread *thread,
 		       uint64_t time)
 {
 	const struct functions_config *config = functions->config;
@@ -108,7 +108,7 @@ static int64_t host_ns(const struct functions *functions, const struct thread *t
 
 /* ---- drawing ---- */
 
-static int32_t process_number(struct functions *functions, struct process *process)
+static int32_t process_number(struct call_drawer *functions, struct traced_process *process)
 {
 	char name[2 * NAME_SIZE];
 
@@ -120,8 +120,9 @@ static int32_t process_number(struct functions *functions, struct process *proce
 	return process->number;
 }
 
-static void draw(struct functions *functions, struct thread *thread, const struct frame *frame,
-		 int64_t end_ns, bool is_cut, const struct timeline_args *args)
+static void draw_frame(struct call_drawer *functions, struct traced_thread *thread,
+		       const struct frame *frame, int64_t end_ns, bool is_cut,
+		       const struct timeline_args *args)
 {
 	const struct functions_config *config = functions->config;
 	struct timeline_event event = {
@@ -153,7 +154,7 @@ static void frame_release(struct frame *frame)
  * A call begins. Times are coarse and may be equal, but slices must nest: the call begins after its
  * caller, and not before the end of the call before it.
  */
-static void push(struct thread *thread, int64_t ns, const char *name,
+static void push(struct traced_thread *thread, int64_t ns, const char *name,
 		 const struct timeline_args *args)
 {
 	const struct frame *caller = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
@@ -192,8 +193,8 @@ static bool clip(const struct functions_config *config, struct frame *frame, siz
 }
 
 /* The innermost call returns. args: from its end event. */
-static void pop(struct functions *functions, struct thread *thread, int64_t ns, bool is_cut,
-		const struct timeline_args *args)
+static void pop(struct call_drawer *functions, struct traced_thread *thread, int64_t ns,
+		bool is_cut, const struct timeline_args *args)
 {
 	struct frame *frame = &thread->frames[--thread->depth];
 	struct timeline_args all; /* of its begin and its end */
@@ -208,7 +209,7 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
 		frame[-1].last_ns = ns; /* the caller's */
 	thread->last_ns = ns;
 	is_cut |= clip(functions->config, frame, thread->depth, ns);
-	draw(functions, thread, frame, ns, is_cut, &all);
+	draw_frame(functions, thread, frame, ns, is_cut, &all);
 	frame_release(frame);
 }
 
@@ -216,7 +217,7 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
  * Draws a call that already ran when the trace began. The later such a call ends, the further out
  * it is: each begins 1 ns before the one that ended earlier.
  */
-static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
+static void draw_unbegun(struct call_drawer *functions, struct traced_thread *thread, int64_t ns,
 			 const char *name, const struct timeline_args *args)
 {
 	const struct functions_config *config = functions->config;
@@ -229,12 +230,12 @@ static void draw_unbegun(struct functions *functions, struct thread *thread, int
 		ns = thread->last_ns;
 	thread->last_ns = ns;
 	frame.name = xstrdup(name);
-	draw(functions, thread, &frame, ns, true, args);
+	draw_frame(functions, thread, &frame, ns, true, args);
 	frame_release(&frame);
 }
 
 /* The depth of the open call with this name, or 0. Without a name: the innermost call. */
-static size_t find_call(const struct thread *thread, const char *name)
+static size_t find_call(const struct traced_thread *thread, const char *name)
 {
 	size_t depth = thread->depth;
 
@@ -245,7 +246,7 @@ static size_t find_call(const struct thread *thread, const char *name)
 	return depth;
 }
 
-static void end_call(struct functions *functions, struct thread *thread, int64_t ns,
+static void end_call(struct call_drawer *functions, struct traced_thread *thread, int64_t ns,
 		     const char *name, const struct timeline_args *args)
 {
 	const struct timeline_args none = { .used = 0 };
@@ -289,7 +290,7 @@ static bool number_member(struct json_object *object, const char *name, int64_t 
 	return true;
 }
 
-static void copy_args(struct functions *functions, struct json_object *event,
+static void copy_args(struct call_drawer *functions, struct json_object *event,
 		      struct timeline_args *args)
 {
 	struct json_object *object;
@@ -309,9 +310,9 @@ static void copy_args(struct functions *functions, struct json_object *event,
 	}
 }
 
-static struct process *get_process(struct functions *functions, int64_t pid)
+static struct traced_process *get_process(struct call_drawer *functions, int64_t pid)
 {
-	struct process *process;
+	struct traced_process *process;
 
 	HASH_FIND(hh, functions->processes, &pid, sizeof(pid), process);
 	if (!process) {
@@ -323,10 +324,10 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 }
 
 /* In uftrace's output, the main thread has no tid. */
-static struct thread *get_thread(struct functions *functions, struct json_object *event)
+static struct traced_thread *get_thread(struct call_drawer *functions, struct json_object *event)
 {
 	struct thread_id id = { 0, 0 };
-	struct thread *thread;
+	struct traced_thread *thread;
 
 	number_member(event, "pid", &id.pid);
 	if (!number_member(event, "tid", &id.tid))
@@ -343,10 +344,10 @@ static struct thread *get_thread(struct functions *functions, struct json_object
 	return thread;
 }
 
-static void take_name(struct functions *functions, struct json_object *event)
+static void take_name(struct call_drawer *functions, struct json_object *event)
 {
 	const char *what = text_member(event, "name");
-	struct thread *thread;
+	struct traced_thread *thread;
 	struct json_object *args;
 	const char *name;
 
@@ -359,11 +360,11 @@ static void take_name(struct functions *functions, struct json_object *event)
 	text_put(what[0] == 'p' ? thread->process->name : thread->name, NAME_SIZE, "%s", name);
 }
 
-static int take_call(struct functions *functions, struct json_object *event, char kind)
+static int take_call(struct call_drawer *functions, struct json_object *event, char kind)
 {
 	const char *name = text_member(event, "name");
 	struct timeline_args args;
-	struct thread *thread;
+	struct traced_thread *thread;
 	uint64_t time;
 	int64_t ns;
 
@@ -400,7 +401,7 @@ static int take_event(void *arg, struct json_object *event)
 
 /* ---- the stream ---- */
 
-static void end_thread(struct functions *functions, struct thread *thread)
+static void end_thread(struct call_drawer *functions, struct traced_thread *thread)
 {
 	const struct timeline_args none = { .used = 0 };
 	char name[NAME_SIZE + 32];
@@ -416,9 +417,9 @@ static void end_thread(struct functions *functions, struct thread *thread)
 	free(thread);
 }
 
-static void functions_end(struct functions *functions)
+static void functions_end(struct call_drawer *functions)
 {
-	struct thread *thread, *next_thread;
+	struct traced_thread *thread, *next_thread;
 
 	HASH_ITER(hh, functions->threads, thread, next_thread) {
 		HASH_DEL(functions->threads, thread);
@@ -431,7 +432,7 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 		       struct timeline_out *out, struct functions_span *ret_span,
 		       struct error *error)
 {
-	struct functions functions = { .config = config, .out = out };
+	struct call_drawer functions = { .config = config, .out = out };
 	int err = uftrace_read(in, path, take_event, &functions, error);
 
 	functions_end(&functions);

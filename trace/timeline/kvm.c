@@ -14,7 +14,7 @@
 #define NAME_SIZE 96
 
 /* A guest, or threads of which no guest is known. */
-struct process {
+struct guest_process {
 	int32_t number; /* in the timeline */
 	bool has_offsets;
 	uint64_t tsc_hz; /* the guest's; 0: not known */
@@ -22,7 +22,7 @@ struct process {
 };
 
 /* What is kept of a thread. */
-struct track {
+struct vcpu_track {
 	size_t process;
 	int64_t id;
 	struct timeline_args args; /* of the exit that it is in */
@@ -33,7 +33,7 @@ struct track {
 #define NAMES 64 /* a power of two */
 
 /* What an exit or an argument is called: naming takes longer than drawing. */
-struct name {
+struct exit_name {
 	struct exit_key key;
 	bool is_set, is_idle;
 	char text[NAME_SIZE]; /* of its exit */
@@ -45,11 +45,11 @@ struct timeline_kvm {
 	struct timeline_out *out;
 	struct pairing pairing;
 	struct pairing_listener listener;
-	struct process *processes; /* by the guest's number */
+	struct guest_process *processes; /* by the guest's number */
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
 	struct timeline_offsets offsets;
-	struct name names[NAMES]; /* by the key */
+	struct exit_name names[NAMES]; /* by the key */
 	struct timeline_cpus cpus;
 	struct timeline_arrows arrows;
 	uint64_t nr_arrows; /* that have an end */
@@ -62,7 +62,7 @@ static size_t process_of(struct timeline_kvm *kvm, struct recorded_thread *threa
 {
 	const struct recorded_guest *guest =
 		recorded_guest_of(&kvm->pairing.guests, kvm->trace, thread);
-	struct process *process;
+	struct guest_process *process;
 
 	if (guest->number == kvm->nr_processes) {
 		array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1);
@@ -73,9 +73,9 @@ static size_t process_of(struct timeline_kvm *kvm, struct recorded_thread *threa
 	return guest->number;
 }
 
-static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
+static struct vcpu_track *track_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
 {
-	struct track *track = thread->drawn;
+	struct vcpu_track *track = thread->drawn;
 
 	if (track)
 		return track;
@@ -92,8 +92,9 @@ static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *
 
 /* ---- drawing ---- */
 
-static struct timeline_event event_on(const struct timeline_kvm *kvm, const struct track *track,
-				      const char *name, const char *category, uint64_t time)
+static struct timeline_event event_on(const struct timeline_kvm *kvm,
+				      const struct vcpu_track *track, const char *name,
+				      const char *category, uint64_t time)
 {
 	return (struct timeline_event){
 		.name = name,
@@ -105,7 +106,7 @@ static struct timeline_event event_on(const struct timeline_kvm *kvm, const stru
 }
 
 /* arrow: may begin here; NULL: none */
-static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
+static void draw_instant(struct timeline_kvm *kvm, const struct vcpu_track *track,
 			 const struct trace_event *event, struct timeline_arrow **arrow)
 {
 	struct timeline_event instant = event_on(kvm, track, event->type->name, "kvm", event->time);
@@ -120,15 +121,15 @@ static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
 }
 
 struct slice {
-	struct track *track;
+	struct vcpu_track *track;
 	uint64_t begin, end;
 	bool is_cut;
 };
 
 enum kind { KIND_GUEST, KIND_KVM, KIND_HALTED, KIND_USERSPACE, KIND_WAITING };
 
-static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char *name,
-		 enum kind kind, const struct timeline_args *args)
+static void draw_slice(struct timeline_kvm *kvm, const struct slice *slice, const char *name,
+		       enum kind kind, const struct timeline_args *args)
 {
 	static const char *const categories[][2] = {
 		[KIND_GUEST] = { "guest", "guest,cut" },
@@ -159,13 +160,13 @@ static void draw_wait(struct timeline_kvm *kvm, const struct slice *slice)
 		timeline_cpus_ran(&kvm->cpus, kvm->event->cpu,
 				  timeline_clock_ns(&kvm->out->clock, slice->begin),
 				  timeline_clock_ns(&kvm->out->clock, slice->end), &args);
-	draw(kvm, slice, "waiting for a CPU", KIND_WAITING, &args);
+	draw_slice(kvm, slice, "waiting for a CPU", KIND_WAITING, &args);
 }
 
-static const struct name *name_of(struct timeline_kvm *kvm, const struct exit_count *count)
+static const struct exit_name *name_of(struct timeline_kvm *kvm, const struct exit_count *count)
 {
 	const struct exit_key *key = &count->key;
-	struct name *name = &kvm->names[(key->a ^ key->b ^ key->kind * 7U) % NAMES];
+	struct exit_name *name = &kvm->names[(key->a ^ key->b ^ key->kind * 7U) % NAMES];
 	char text[NAME_SIZE];
 
 	if (name->is_set && memcmp(&name->key, key, sizeof(*key)) == 0)
@@ -182,16 +183,16 @@ static const struct name *name_of(struct timeline_kvm *kvm, const struct exit_co
 static void draw_exit(struct timeline_kvm *kvm, const struct slice *slice,
 		      const struct exit_count *count)
 {
-	const struct name *name;
+	const struct exit_name *name;
 
 	if (!count) {
-		draw(kvm, slice, "KVM", KIND_KVM, NULL);
+		draw_slice(kvm, slice, "KVM", KIND_KVM, NULL);
 		return;
 	}
 	name = name_of(kvm, count);
-	draw(kvm, slice, name->text, KIND_KVM, &slice->track->args);
+	draw_slice(kvm, slice, name->text, KIND_KVM, &slice->track->args);
 	if (name->is_idle)
-		draw(kvm, slice, "halted", KIND_HALTED, NULL);
+		draw_slice(kvm, slice, "halted", KIND_HALTED, NULL);
 }
 
 /* ---- spans and events of the pairing ---- */
@@ -204,13 +205,13 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 	const struct slice slice = { track_of(kvm, thread), begin, end, is_cut };
 
 	if (span == SPAN_GUEST)
-		draw(kvm, &slice, "guest", KIND_GUEST, NULL);
+		draw_slice(kvm, &slice, "guest", KIND_GUEST, NULL);
 	else if (span == SPAN_EXIT)
 		draw_exit(kvm, &slice, count);
 	else if (span == SPAN_WAIT)
 		draw_wait(kvm, &slice);
 	else
-		draw(kvm, &slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
+		draw_slice(kvm, &slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
 }
 
 /* The guest's function, by the guest's own recording. */
@@ -229,7 +230,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 		     const struct trace_event *event)
 {
 	struct timeline_kvm *kvm = state;
-	struct track *track = track_of(kvm, thread);
+	struct vcpu_track *track = track_of(kvm, thread);
 
 	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
@@ -247,7 +248,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 static void on_loss(void *state, struct recorded_thread *thread, const struct trace_event *event)
 {
 	struct timeline_kvm *kvm = state;
-	struct track *track = track_of(kvm, thread);
+	struct vcpu_track *track = track_of(kvm, thread);
 	const struct timeline_event instant = event_on(kvm, track, "events lost", "lost",
 						       event->time);
 	struct timeline_args args;
@@ -261,8 +262,8 @@ static void on_loss(void *state, struct recorded_thread *thread, const struct tr
 
 static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)
 {
-	const struct track *track = thread->drawn;
-	const struct process *process = &kvm->processes[track->process];
+	const struct vcpu_track *track = thread->drawn;
+	const struct guest_process *process = &kvm->processes[track->process];
 	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN;
 	char name[NAME_SIZE];
 
@@ -283,7 +284,7 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 /* ---- the guests' clocks ---- */
 
 static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
-			const struct track *track, const struct trace_event *event)
+			const struct vcpu_track *track, const struct trace_event *event)
 {
 	const struct trace_field *offset = trace_field(event->type, "next_tsc_offset");
 	const struct trace_field *vcpu = trace_field(event->type, "vcpu_id");
@@ -375,7 +376,7 @@ int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t 
 void timeline_kvm_name_vcpu(struct timeline_kvm *kvm, struct recorded_thread *thread, char *name,
 			    size_t size)
 {
-	const struct track *track = track_of(kvm, thread);
+	const struct vcpu_track *track = track_of(kvm, thread);
 
 	snprintf(name, size, "%.80s vCPU %d", kvm->processes[track->process].name,
 		 (int)thread->vcpu);
@@ -403,7 +404,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offs
 	return kvm;
 }
 
-static void track_free(struct track *track)
+static void track_free(struct vcpu_track *track)
 {
 	if (!track)
 		return;
@@ -435,7 +436,7 @@ static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
 	bool is_paired = meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
 			 meaning->kind == MEANING_USERSPACE;
-	const struct track *track;
+	const struct vcpu_track *track;
 
 	if (is_paired && !thread->is_others)
 		return;
@@ -483,7 +484,7 @@ void timeline_kvm_end(struct timeline_kvm *kvm)
 	pairing_end(&kvm->pairing);
 	timeline_code_end(&kvm->code);
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++) {
-		struct track *track = kvm->pairing.table.threads[i]->drawn;
+		struct vcpu_track *track = kvm->pairing.table.threads[i]->drawn;
 
 		if (!track)
 			continue;

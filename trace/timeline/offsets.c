@@ -25,7 +25,8 @@ void offsets_release(struct timeline_offsets *offsets)
 	*offsets = (struct timeline_offsets){ 0 };
 }
 
-static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, int32_t vcpu)
+static struct vcpu_offsets *get_offsets(struct timeline_offsets *offsets, size_t guest,
+					int32_t vcpu)
 {
 	struct vcpu_offsets *of;
 
@@ -42,7 +43,7 @@ static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, 
 void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
 		 int64_t offset)
 {
-	struct vcpu_offsets *of = get(offsets, guest, vcpu);
+	struct vcpu_offsets *of = get_offsets(offsets, guest, vcpu);
 
 	if (of->nr && of->list[of->nr - 1].offset == offset)
 		return; /* the same offset again */

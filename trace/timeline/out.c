@@ -15,8 +15,8 @@ void args_clear(struct timeline_args *args)
 	args->used = 0;
 }
 
-static void add(struct timeline_args *args, enum timeline_arg_kind kind, const char *name,
-		int64_t number, const char *text, size_t len)
+static void add_arg(struct timeline_args *args, enum timeline_arg_kind kind, const char *name,
+		    int64_t number, const char *text, size_t len)
 {
 	struct timeline_arg *arg = (void *)(args->data + args->used);
 
@@ -33,22 +33,22 @@ static void add(struct timeline_args *args, enum timeline_arg_kind kind, const c
 
 void args_add_number(struct timeline_args *args, const char *name, int64_t number)
 {
-	add(args, ARG_NUMBER, name, number, "", 0);
+	add_arg(args, ARG_NUMBER, name, number, "", 0);
 }
 
 void args_add_hex(struct timeline_args *args, const char *name, uint64_t number)
 {
-	add(args, ARG_HEX, name, (int64_t)number, "", 0);
+	add_arg(args, ARG_HEX, name, (int64_t)number, "", 0);
 }
 
 void args_add_text(struct timeline_args *args, const char *name, const char *text, size_t len)
 {
-	add(args, ARG_TEXT, name, 0, text, len);
+	add_arg(args, ARG_TEXT, name, 0, text, len);
 }
 
 void args_add_decimal(struct timeline_args *args, const char *name, const char *text)
 {
-	add(args, ARG_DECIMAL, name, 0, text, strlen(text));
+	add_arg(args, ARG_DECIMAL, name, 0, text, strlen(text));
 }
 
 void args_join(struct timeline_args *args, const struct timeline_args *more)

@@ -255,7 +255,7 @@ struct perf_counter {
 	UT_hash_handle hh;
 };
 
-struct perf {
+struct perf_stat_reader {
 	struct timeline_out *out;
 	int32_t process;
 	int64_t anchor_ns;
@@ -264,7 +264,7 @@ struct perf {
 	int64_t nr_tracks;
 };
 
-static struct perf_counter *get_counter(struct perf *perf, const char *name)
+static struct perf_counter *get_counter(struct perf_stat_reader *perf, const char *name)
 {
 	struct perf_counter *counter;
 
@@ -277,7 +277,8 @@ static struct perf_counter *get_counter(struct perf *perf, const char *name)
 	return counter;
 }
 
-static void draw(struct perf *perf, const struct perf_counter *counter, const char *value)
+static void draw_counter(struct perf_stat_reader *perf, const struct perf_counter *counter,
+			 const char *value)
 {
 	const struct timeline_event event = {
 		.name = counter->name,
@@ -290,13 +291,13 @@ static void draw(struct perf *perf, const struct perf_counter *counter, const ch
 }
 
 /* After an interval with a value: the value would seem to go on. */
-static void draw_end(struct perf *perf, const struct perf_counter *counter)
+static void draw_end(struct perf_stat_reader *perf, const struct perf_counter *counter)
 {
 	if (counter->has_value)
-		draw(perf, counter, "0");
+		draw_counter(perf, counter, "0");
 }
 
-static void begin_gap(struct perf *perf, struct perf_counter *counter)
+static void begin_gap(struct perf_stat_reader *perf, struct perf_counter *counter)
 {
 	draw_end(perf, counter);
 	counter->is_gap = true;
@@ -304,7 +305,7 @@ static void begin_gap(struct perf *perf, struct perf_counter *counter)
 }
 
 /* One bar for all intervals in a row in which the event was not counted. */
-static void end_gap(struct perf *perf, struct perf_counter *counter)
+static void end_gap(struct perf_stat_reader *perf, struct perf_counter *counter)
 {
 	const struct timeline_event event = {
 		.name = "not counted",
@@ -321,7 +322,7 @@ static void end_gap(struct perf *perf, struct perf_counter *counter)
 	counter->is_gap = false;
 }
 
-static void add_line(struct perf *perf, const struct perf_line *line)
+static void add_line(struct perf_stat_reader *perf, const struct perf_line *line)
 {
 	struct perf_counter *counter = get_counter(perf, line->name);
 	bool is_counted = line->value[0];
@@ -331,13 +332,13 @@ static void add_line(struct perf *perf, const struct perf_line *line)
 	if (!counter->is_gap && !is_counted)
 		begin_gap(perf, counter);
 	if (is_counted)
-		draw(perf, counter, line->value);
+		draw_counter(perf, counter, line->value);
 	counter->has_value |= is_counted;
 	counter->begin_ns = line->ns;
 }
 
 /* Ends all counters after their last interval. One that was never counted is not drawn. */
-static void end_counters(struct perf *perf)
+static void end_counters(struct perf_stat_reader *perf)
 {
 	struct perf_counter *counter;
 
@@ -350,7 +351,8 @@ static void end_counters(struct perf *perf)
 	hash_free(perf->counters, free);
 }
 
-static int read_lines(struct perf *perf, FILE *in, const char *path, struct error *error)
+static int read_lines(struct perf_stat_reader *perf, FILE *in, const char *path,
+		      struct error *error)
 {
 	const struct timeline_clock *clock = &perf->out->clock;
 	char text[LINE_SIZE];
@@ -390,7 +392,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path, struct erro
 int timeline_perf(FILE *in, const char *path, int64_t anchor_ns, struct timeline_out *out,
 		  struct error *error)
 {
-	struct perf perf = { .out = out, .anchor_ns = anchor_ns };
+	struct perf_stat_reader perf = { .out = out, .anchor_ns = anchor_ns };
 	int err;
 
 	perf.process = out_process(out, "perf stat");

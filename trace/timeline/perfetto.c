@@ -19,7 +19,7 @@
 
 /* ---- what is kept ---- */
 
-struct name {
+struct interned_name {
 	uint32_t number; /* the same in all sequences; from 1 */
 	uint32_t kind;
 	UT_hash_handle hh;
@@ -32,7 +32,7 @@ struct track_key {
 	int32_t is_counter;
 };
 
-struct track {
+struct perfetto_track {
 	struct track_key key;
 	uint64_t sequence;
 	int64_t last_ns;
@@ -48,15 +48,15 @@ struct track {
 
 struct perfetto {
 	struct packets packets;
-	struct name *names[NR_NAME_KINDS];
+	struct interned_name *names[NR_NAME_KINDS];
 	uint32_t nr_names;
-	struct track *tracks;
+	struct perfetto_track *tracks;
 	uint64_t nr_sequences;
-	struct track *recent_tracks[RECENT_TRACKS]; /* by their ids */
+	struct perfetto_track *recent_tracks[RECENT_TRACKS]; /* by their ids */
 	/* By the addresses of their texts, which tell all of a text that stays where it is. */
 	struct {
 		const char *text;
-		struct name *name;
+		struct interned_name *name;
 	} recent_names[RECENT_NAMES];
 };
 
@@ -69,7 +69,7 @@ static uint64_t uuid_of_process(int32_t process)
 	return (uint64_t)process << 32;
 }
 
-static uint64_t uuid_of(const struct track *track)
+static uint64_t uuid_of(const struct perfetto_track *track)
 {
 	return uuid_of_process(track->key.process) | track->sequence;
 }
@@ -86,7 +86,7 @@ static void put_clock(struct packets *packets, uint64_t clock)
 }
 
 /* As a packet would begin, which is not sent. */
-static void make_head(struct packets *packets, struct track *track)
+static void make_head(struct packets *packets, struct perfetto_track *track)
 {
 	uint8_t *begin = packets->at;
 
@@ -97,7 +97,7 @@ static void make_head(struct packets *packets, struct track *track)
 	packets->at = begin;
 }
 
-static void begin_sequence(struct packets *packets, struct track *track)
+static void begin_sequence(struct packets *packets, struct perfetto_track *track)
 {
 	size_t mark, inner;
 
@@ -119,10 +119,11 @@ static void begin_sequence(struct packets *packets, struct track *track)
 	packet_end(packets);
 }
 
-static struct track *get_track(struct perfetto *perfetto, const struct track_key *key,
-			       bool *ret_is_new)
+static struct perfetto_track *get_track(struct perfetto *perfetto, const struct track_key *key,
+					bool *ret_is_new)
 {
-	struct track **recent = &perfetto->recent_tracks[(uint64_t)key->id % RECENT_TRACKS], *track;
+	size_t slot = (uint64_t)key->id % RECENT_TRACKS;
+	struct perfetto_track **recent = &perfetto->recent_tracks[slot], *track;
 
 	*ret_is_new = false;
 	if (*recent && (*recent)->key.id == key->id && (*recent)->key.process == key->process &&
@@ -141,7 +142,7 @@ static struct track *get_track(struct perfetto *perfetto, const struct track_key
 	return track;
 }
 
-static struct track *thread_track(struct perfetto *perfetto, int32_t process, int64_t id)
+static struct perfetto_track *thread_track(struct perfetto *perfetto, int32_t process, int64_t id)
 {
 	const struct track_key key = { .id = id, .process = process };
 	bool is_new;
@@ -154,11 +155,11 @@ static struct track *thread_track(struct perfetto *perfetto, int32_t process, in
 /* Once for each name of a sequence, or where two names share a slot: not inlined, for the rest. */
 #define SELDOM __attribute__((noinline, cold))
 
-SELDOM static struct name *find_name(struct perfetto *perfetto, enum name_kind kind,
-				     const char *text)
+SELDOM static struct interned_name *find_name(struct perfetto *perfetto, enum name_kind kind,
+					      const char *text)
 {
 	size_t len = strlen(text);
-	struct name *name;
+	struct interned_name *name;
 
 	HASH_FIND(hh, perfetto->names[kind], text, len, name);
 	if (!name) {
@@ -171,12 +172,12 @@ SELDOM static struct name *find_name(struct perfetto *perfetto, enum name_kind k
 	return name;
 }
 
-static inline struct name *get_name(struct perfetto *perfetto, enum name_kind kind,
-				    const char *text)
+static inline struct interned_name *get_name(struct perfetto *perfetto, enum name_kind kind,
+					     const char *text)
 {
 	size_t slot = ((uintptr_t)text + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32 &
 		      (RECENT_NAMES - 1);
-	struct name *name = perfetto->recent_names[slot].name;
+	struct interned_name *name = perfetto->recent_names[slot].name;
 
 	/* The text of an event's name may be another one at the same address. */
 	if (perfetto->recent_names[slot].text == text && name->kind == kind &&
@@ -188,8 +189,8 @@ static inline struct name *get_name(struct perfetto *perfetto, enum name_kind ki
 	return name;
 }
 
-SELDOM static void send_name(struct packets *packets, struct track *track,
-			     const struct name *name)
+SELDOM static void send_name(struct packets *packets, struct perfetto_track *track,
+			     const struct interned_name *name)
 {
 	size_t word = name->number / 64, mark, inner;
 
@@ -207,10 +208,10 @@ SELDOM static void send_name(struct packets *packets, struct track *track,
 }
 
 /* The number of the name, which is sent if it was not yet. No packet may be open. */
-static inline uint32_t number_of(struct perfetto *perfetto, struct track *track,
+static inline uint32_t number_of(struct perfetto *perfetto, struct perfetto_track *track,
 				 enum name_kind kind, const char *text)
 {
-	const struct name *name = get_name(perfetto, kind, text);
+	const struct interned_name *name = get_name(perfetto, kind, text);
 	size_t word = name->number / 64;
 
 	if (word >= track->nr_has_names || !(track->has_names[word] >> name->number % 64 & 1))
@@ -220,7 +221,7 @@ static inline uint32_t number_of(struct perfetto *perfetto, struct track *track,
 
 /* ---- events ---- */
 
-static inline size_t begin_event(struct packets *packets, const struct track *track,
+static inline size_t begin_event(struct packets *packets, const struct perfetto_track *track,
 				 enum event_type type)
 {
 	size_t mark;
@@ -233,7 +234,8 @@ static inline size_t begin_event(struct packets *packets, const struct track *tr
 	return mark;
 }
 
-static void end_event(struct packets *packets, struct track *track, size_t mark, int64_t ns)
+static void end_event(struct packets *packets, struct perfetto_track *track, size_t mark,
+		      int64_t ns)
 {
 	message_end(packets, mark);
 	if (ns >= track->last_ns) {
@@ -270,12 +272,12 @@ static void put_arg(struct packets *packets, uint32_t name, const struct timelin
 	message_end(packets, mark);
 }
 
-static struct track *put_event(struct perfetto *perfetto, enum event_type type,
-			       const struct timeline_event *event,
-			       const struct timeline_args *args)
+static struct perfetto_track *put_event(struct perfetto *perfetto, enum event_type type,
+					const struct timeline_event *event,
+					const struct timeline_args *args)
 {
 	struct packets *packets = &perfetto->packets;
-	struct track *track = thread_track(perfetto, event->process, event->track);
+	struct perfetto_track *track = thread_track(perfetto, event->process, event->track);
 	uint32_t name = number_of(perfetto, track, NAME_OF_EVENT, event->name);
 	uint32_t category = number_of(perfetto, track, NAME_OF_CATEGORY, event->category);
 	uint32_t numbers[ARGS_MAX];
@@ -300,7 +302,7 @@ static void perfetto_slice(void *state, const struct timeline_event *event, int6
 			   const struct timeline_args *args)
 {
 	struct perfetto *perfetto = state;
-	struct track *track = put_event(perfetto, TYPE_BEGIN, event, args);
+	struct perfetto_track *track = put_event(perfetto, TYPE_BEGIN, event, args);
 	size_t mark = begin_event(&perfetto->packets, track, TYPE_END);
 
 	end_event(&perfetto->packets, track, mark, end_ns);
@@ -314,7 +316,7 @@ static void perfetto_instant(void *state, const struct timeline_event *event,
 
 /* ---- counters ---- */
 
-static void describe_counter(struct packets *packets, const struct track *track,
+static void describe_counter(struct packets *packets, const struct perfetto_track *track,
 			     const struct timeline_event *event)
 {
 	size_t mark, inner;
@@ -356,7 +358,7 @@ static void perfetto_counter(void *state, const struct timeline_event *event, co
 		.is_counter = true,
 	};
 	bool is_new;
-	struct track *track = get_track(perfetto, &key, &is_new);
+	struct perfetto_track *track = get_track(perfetto, &key, &is_new);
 	size_t mark;
 
 	if (is_new)
@@ -416,7 +418,7 @@ static void perfetto_track(void *state, int32_t process, int64_t id, const char 
 			   int64_t order)
 {
 	struct packets *packets = &((struct perfetto *)state)->packets;
-	const struct track *track = thread_track(state, process, id);
+	const struct perfetto_track *track = thread_track(state, process, id);
 	size_t mark, inner;
 
 	packet_begin(packets);
@@ -455,7 +457,7 @@ static void describe_trace(struct packets *packets, const struct timeline_args *
 	packet_end(packets);
 }
 
-static void track_free(struct track *track)
+static void track_free(struct perfetto_track *track)
 {
 	free(track->has_names);
 	free(track);

@@ -127,7 +127,7 @@ void timeline_inside_add(struct timeline_inside *inside, const struct trace_even
  * A recording of the guests' threads alone has no event of a switch between two others: the first
  * and the last of them are known.
  */
-struct host_cpu;
+struct cpu_track;
 
 /* Bits of common_flags. */
 #define EVENT_IN_IRQ	   0x08
@@ -144,7 +144,7 @@ struct timeline_cpus {
 	struct timeline_out *out;
 	struct timeline_kvm *kvm; /* that has it */
 	int32_t process; /* in the timeline; 0: nothing was drawn yet */
-	struct host_cpu *list; /* by their numbers */
+	struct cpu_track *list; /* by their numbers */
 	size_t room;
 };
 

@@ -169,7 +169,7 @@ int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct err
 
 /* ---- events ---- */
 
-struct reader {
+struct uftrace_reader {
 	FILE *in;
 	char data[CHUNK];
 	size_t begin, end;
@@ -177,7 +177,7 @@ struct reader {
 };
 
 /* The next byte, which stays unread; -1: the end. */
-static int peek(struct reader *reader)
+static int peek(struct uftrace_reader *reader)
 {
 	if (reader->begin == reader->end) {
 		reader->begin = 0;
@@ -186,13 +186,13 @@ static int peek(struct reader *reader)
 	return reader->begin < reader->end ? (unsigned char)reader->data[reader->begin] : -1;
 }
 
-static void advance(struct reader *reader, size_t n)
+static void advance(struct uftrace_reader *reader, size_t n)
 {
 	reader->begin += n;
 	reader->offset += n;
 }
 
-static int skip(struct reader *reader, const char *what)
+static int skip(struct uftrace_reader *reader, const char *what)
 {
 	int c;
 
@@ -202,7 +202,7 @@ static int skip(struct reader *reader, const char *what)
 }
 
 /* Skips everything up to and including this text. */
-static bool find_text(struct reader *reader, const char *text)
+static bool find_text(struct uftrace_reader *reader, const char *text)
 {
 	size_t matched = 0;
 	int c;
@@ -218,7 +218,7 @@ static bool find_text(struct reader *reader, const char *text)
 }
 
 /* Goes to the first event: the file is a list of events, or an object with a list of events. */
-static bool find_list(struct reader *reader)
+static bool find_list(struct uftrace_reader *reader)
 {
 	int c = skip(reader, " \t\r\n");
 
@@ -231,7 +231,7 @@ static bool find_list(struct reader *reader)
 }
 
 /* NULL: the event is damaged or truncated. */
-static struct json_object *read_event(struct reader *reader, struct json_tokener *tokener)
+static struct json_object *read_event(struct uftrace_reader *reader, struct json_tokener *tokener)
 {
 	size_t size = 0;
 
@@ -254,8 +254,8 @@ static struct json_object *read_event(struct reader *reader, struct json_tokener
 	return NULL;
 }
 
-static int read_events(struct reader *reader, struct json_tokener *tokener, const char *path,
-		       uftrace_event_fn take, void *arg, struct error *error)
+static int read_events(struct uftrace_reader *reader, struct json_tokener *tokener,
+		       const char *path, uftrace_event_fn take, void *arg, struct error *error)
 {
 	struct json_object *event;
 	int c, err = 0;
@@ -279,7 +279,7 @@ static int read_events(struct reader *reader, struct json_tokener *tokener, cons
 int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error)
 {
 	struct json_tokener *tokener = json_tokener_new();
-	struct reader *reader = xcalloc(1, sizeof(*reader));
+	struct uftrace_reader *reader = xcalloc(1, sizeof(*reader));
 	int err;
 
 	if (!tokener)

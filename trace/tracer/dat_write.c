@@ -213,7 +213,7 @@ static int put_header(FILE *out, struct ring *ring, const struct guest_log *log,
 /* ---- the file ---- */
 
 /* The pages of a CPU in the file; the header ends with a table of these. */
-struct cpu_pages {
+struct written_pages {
 	uint64_t at, bytes;
 };
 
@@ -228,7 +228,7 @@ struct dat_writer {
 
 static int head_new(struct dat_writer *dat, struct ring *ring, const struct guest_log *log)
 {
-	static const struct cpu_pages nowhere = { 0, 0 };
+	static const struct written_pages nowhere = { 0, 0 };
 	FILE *out = open_memstream(&dat->head, &dat->head_bytes);
 	int err;
 
@@ -278,7 +278,7 @@ static int head_write(struct dat_writer *dat, size_t from)
 }
 
 /* Returns the end of the pages in the file. */
-static uint64_t move_pages(struct dat_writer *dat, struct cpu_pages *table)
+static uint64_t move_pages(struct dat_writer *dat, struct written_pages *table)
 {
 	uint64_t at = first_page(dat);
 
@@ -286,7 +286,7 @@ static uint64_t move_pages(struct dat_writer *dat, struct cpu_pages *table)
 		int err = pages_move(dat->cpus, dat->nr, i, dat->fd, at);
 
 		dat->given_up = err ? err : dat->given_up;
-		table[i] = (struct cpu_pages){ at, dat->cpus[i].bytes };
+		table[i] = (struct written_pages){ at, dat->cpus[i].bytes };
 		at += table[i].bytes; /* whole pages */
 	}
 	return at;
@@ -295,8 +295,8 @@ static uint64_t move_pages(struct dat_writer *dat, struct cpu_pages *table)
 /* The header is written before the pages; its table of pages is zero until they are moved. */
 static int dat_put(struct dat_writer *dat)
 {
-	size_t table_bytes = dat->nr * sizeof(struct cpu_pages);
-	struct cpu_pages *table = xmalloc(table_bytes);
+	size_t table_bytes = dat->nr * sizeof(struct written_pages);
+	struct written_pages *table = xmalloc(table_bytes);
 	uint64_t end;
 	int err;
 

@@ -152,7 +152,7 @@ void guest_log_free(struct guest_log *log)
 	free(log);
 }
 
-static struct logged_guest *get(struct guest_log *log, uint32_t id)
+static struct logged_guest *get_logged(struct guest_log *log, uint32_t id)
 {
 	for (size_t i = 0; i < log->nr; i++) {
 		if (log->list[i].id == id)
@@ -171,9 +171,9 @@ static void grow(struct logged_guest *copy, size_t nr)
 }
 
 /* Two VMs in one process have the same vCPU numbers: the first VM's thread is kept. */
-static void keep(struct guest_log *log, const struct guest *guest)
+static void keep_guest(struct guest_log *log, const struct guest *guest)
 {
-	struct logged_guest *copy = get(log, guest->id);
+	struct logged_guest *copy = get_logged(log, guest->id);
 
 	memcpy(copy->name, guest->name, sizeof(copy->name));
 	copy->pid = guest->pid;
@@ -197,7 +197,7 @@ int guest_log_refresh(struct guest_log *log, struct error *error)
 	if (err || generation == log->generation)
 		return err;
 	for (size_t i = 0; (guest = guests_at(log->inventory, i)); i++)
-		keep(log, guest);
+		keep_guest(log, guest);
 	log->generation = generation;
 	return 0;
 }
@@ -272,7 +272,7 @@ void guest_log_add_command(struct guest_log *log, pid_t pid, char *const *argv,
 
 	if (is_logged(log, pid) || !has_threads(threads, pid))
 		return;
-	guest = get(log, NO_ID);
+	guest = get_logged(log, NO_ID);
 	guest->pid = pid;
 	name_by_arguments(pid, argv, guest->name, sizeof(guest->name));
 }

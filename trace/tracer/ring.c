@@ -211,7 +211,8 @@ static int choose_of_system(struct ring *ring, const char *system, const char *p
 	return err;
 }
 
-static int choose(struct ring *ring, const char *pattern, const char *filter, struct error *error)
+static int choose_events(struct ring *ring, const char *pattern, const char *filter,
+			 struct error *error)
 {
 	char **systems = tracefs_event_systems(NULL);
 	size_t nr = 0;
@@ -235,9 +236,10 @@ static int choose_all(struct ring *ring, const struct ring_config *config, struc
 	int err = 0;
 
 	if (!config->nr_choices)
-		err = choose(ring, NULL, config->filter, error);
+		err = choose_events(ring, NULL, config->filter, error);
 	for (size_t i = 0; !err && i < config->nr_choices; i++)
-		err = choose(ring, config->choices[i].pattern, config->choices[i].filter, error);
+		err = choose_events(ring, config->choices[i].pattern, config->choices[i].filter,
+				    error);
 	if (!err && config->sched)
 		err = add_event(ring, "sched", "sched_switch", NULL, error);
 	if (!err && config->sched)

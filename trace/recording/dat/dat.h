@@ -167,7 +167,7 @@ enum {
  *
  * Source: the kernel's kernel/trace/ring_buffer.c, include/linux/ring_buffer.h.
  */
-struct page {
+struct dat_page {
 	uint64_t time; /* of the current event; before the first one, of the page */
 	int64_t missed; /* events that are missing before the page; 0: none, -1: some */
 	const uint8_t *data; /* the current event */
@@ -183,9 +183,9 @@ struct page_format {
 };
 
 /* Begins a page of format->size bytes, which must outlive it. False: it is damaged. */
-bool page_begin(struct page *page, const struct page_format *format, const uint8_t *bytes);
+bool page_begin(struct dat_page *page, const struct page_format *format, const uint8_t *bytes);
 
 /* Sets the current event to the next one: 1, 0 at the end, or -EINVAL at a damaged record. */
-int page_next(struct page *page);
+int page_next(struct dat_page *page);
 
 #endif

@@ -15,13 +15,13 @@
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND, TYPE_TIME_STAMP };
 
 /* A number of the kernel's type long. */
-static uint64_t read_long(const struct page *page, const uint8_t *at, size_t size)
+static uint64_t read_long(const struct dat_page *page, const uint8_t *at, size_t size)
 {
 	return size == WORD ? bytes_u32(at, page->swap) : bytes_u64(at, page->swap);
 }
 
 /* The number is left out where the page has no room for it. */
-static int64_t read_missed(const struct page *page, uint32_t flags, size_t size, size_t room)
+static int64_t read_missed(const struct dat_page *page, uint32_t flags, size_t size, size_t room)
 {
 	uint64_t missed = 0;
 
@@ -32,13 +32,13 @@ static int64_t read_missed(const struct page *page, uint32_t flags, size_t size,
 	return missed > 0 && missed <= INT64_MAX ? (int64_t)missed : -1;
 }
 
-bool page_begin(struct page *page, const struct page_format *format, const uint8_t *bytes)
+bool page_begin(struct dat_page *page, const struct page_format *format, const uint8_t *bytes)
 {
 	size_t long_size = format->is_32bit ? 4 : 8, room = format->size - TIME_SIZE - long_size;
 	uint32_t used, flags;
 	uint64_t commit;
 
-	*page = (struct page){
+	*page = (struct dat_page){
 		.swap = format->swap,
 		.is_big_endian = format->swap != IS_BIG_HERE,
 		.at = bytes + TIME_SIZE + long_size,
@@ -67,13 +67,13 @@ static uint64_t whole_time(uint64_t before, uint64_t stamp)
 }
 
 /* The size in the next word: of this word and what follows, in whole words. */
-static size_t read_size(const struct page *page)
+static size_t read_size(const struct dat_page *page)
 {
 	return ((size_t)bytes_u32(page->at, page->swap) + WORD - 1) / WORD * WORD;
 }
 
 /* Skips padding. Its time counts, but 1 means that there is none. False: it is damaged. */
-static bool skip_padding(struct page *page, uint32_t time)
+static bool skip_padding(struct dat_page *page, uint32_t time)
 {
 	size_t left = (size_t)(page->end - page->at), size;
 
@@ -90,7 +90,7 @@ static bool skip_padding(struct page *page, uint32_t time)
 }
 
 /* Takes a word with the higher bits of a time. False: there is none. */
-static bool take_time(struct page *page, uint32_t type, uint32_t time)
+static bool take_time(struct dat_page *page, uint32_t type, uint32_t time)
 {
 	uint64_t whole;
 
@@ -103,7 +103,7 @@ static bool take_time(struct page *page, uint32_t type, uint32_t time)
 }
 
 /* Takes an event of so many words, or with its size in front. False: it is damaged. */
-static bool take_event(struct page *page, uint32_t words, uint32_t time)
+static bool take_event(struct dat_page *page, uint32_t words, uint32_t time)
 {
 	size_t left = (size_t)(page->end - page->at), size = (size_t)words * WORD;
 
@@ -126,7 +126,7 @@ static bool take_event(struct page *page, uint32_t words, uint32_t time)
 	return true;
 }
 
-int page_next(struct page *page)
+int page_next(struct dat_page *page)
 {
 	while (page->end - page->at >= WORD) {
 		uint32_t head = bytes_u32(page->at, page->swap);

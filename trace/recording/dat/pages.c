@@ -34,7 +34,7 @@ struct cpu_pages {
 	uint64_t offset, end; /* in the file: the part that is not yet in buf */
 	bool is_compressed, has_begun;
 	uint32_t nr_chunks; /* not yet read */
-	struct page page; /* the current page */
+	struct dat_page page; /* the current page */
 	bool is_held; /* the loss was returned, the event after it is next */
 };
 
@@ -115,7 +115,7 @@ static int fill_compressed(struct cpu_pages *pages)
 }
 
 /* Reads more pages into buf. 0, -EINVAL: what is there is cut or damaged, or another -errno. */
-static int fill(struct cpu_pages *pages)
+static int fill_buffer(struct cpu_pages *pages)
 {
 	size_t page_size = pages->format.size;
 	size_t size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE / page_size * page_size;
@@ -154,7 +154,7 @@ static bool finish(struct cpu_pages *pages)
 	free(pages->packed);
 	pages->buf = pages->packed = NULL;
 	pages->room = pages->packed_room = 0;
-	pages->page = (struct page){ .at = NULL };
+	pages->page = (struct dat_page){ .at = NULL };
 	pages->end = pages->offset;
 	pages->size = pages->used = 0;
 	return false;
@@ -184,7 +184,7 @@ static bool next_page(struct cpu_pages *pages)
 	int err = 0;
 
 	if (pages->used == pages->size && pages->offset < pages->end)
-		err = fill(pages);
+		err = fill_buffer(pages);
 	if (err)
 		trace_add_problem(file, pages->offset, "CPU %d: %s", pages->source.event.cpu,
 				  err == -EINVAL ? "the pages are cut or damaged" :
@@ -230,7 +230,7 @@ static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
 static bool give(struct cpu_pages *pages)
 {
 	struct trace_event *event = &pages->source.event;
-	struct page *page = &pages->page;
+	struct dat_page *page = &pages->page;
 
 	event->time = real_time(pages, page->time);
 	event->lost = page->missed;
@@ -243,7 +243,7 @@ static bool give(struct cpu_pages *pages)
 	return true;
 }
 
-static bool next(struct trace_source *source)
+static bool next_of_pages(struct trace_source *source)
 {
 	struct cpu_pages *pages = (struct cpu_pages *)source;
 	int got;
@@ -292,7 +292,7 @@ bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu 
 	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
 	if (dat->pages_bytes > file->info.size || ++dat->nr_sources > DAT_SOURCES_MAX)
 		return false;
-	pages = trace_add_source(file, sizeof(*pages), next, free_pages);
+	pages = trace_add_source(file, sizeof(*pages), next_of_pages, free_pages);
 	pages->source.event.cpu = cpu->cpu;
 	pages->dat = dat;
 	pages->format = (struct page_format){ page_size, dat->machine.is_32bit, dat->types.swap };

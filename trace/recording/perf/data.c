@@ -332,7 +332,7 @@ static bool next_entry(struct perf_source *perf)
 	return true;
 }
 
-static void release(struct perf_source *perf)
+static void release_source(struct perf_source *perf)
 {
 	perf_waiting_drop(&perf->waiting, perf->given);
 	perf->given = NULL;
@@ -341,7 +341,7 @@ static void release(struct perf_source *perf)
 }
 
 /* At the end gives the memory back: the screen of a recording is open for long after that. */
-static bool next(struct trace_source *source)
+static bool next_of_perf(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
@@ -350,13 +350,13 @@ static bool next(struct trace_source *source)
 		return true;
 	}
 	say_maps_left_out(perf);
-	release(perf);
+	release_source(perf);
 	return false;
 }
 
 static void free_source(struct trace_source *source)
 {
-	release((struct perf_source *)source);
+	release_source((struct perf_source *)source);
 	free(source);
 }
 
@@ -372,7 +372,8 @@ static bool is_kind(const struct head *head)
 /* The records of the recording's file, or of a piece. Its window is to be opened. */
 static struct perf_source *add_source(struct trace_file *file, struct trace_file *of)
 {
-	struct perf_source *source = trace_add_source(file, sizeof(*source), next, free_source);
+	struct perf_source *source = trace_add_source(file, sizeof(*source), next_of_perf,
+						      free_source);
 
 	source->perf = file->priv;
 	source->perf->nr_reading++;

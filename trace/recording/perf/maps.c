@@ -31,7 +31,7 @@
 #define PARTS_MAX 80 /* new parts by one map: two at each depth of a tree; and its path */
 #define PATH_PART 64 /* bytes of a path that are counted as a part */
 
-struct place {
+struct map_file {
 	uint32_t nr_users;
 	uint64_t begin, offset; /* of the whole map */
 	char id[ID_TEXT];
@@ -47,7 +47,7 @@ struct part {
 	uint32_t nr_users;
 	uint32_t height;
 	uint64_t begin, end;
-	struct place *place;
+	struct map_file *place;
 	struct part *low, *high;
 };
 
@@ -64,7 +64,7 @@ struct file_id {
 	char path[];
 };
 
-static size_t parts_of_path(const struct place *place)
+static size_t parts_of_path(const struct map_file *place)
 {
 	return strlen(place->path) / PATH_PART;
 }
@@ -72,7 +72,7 @@ static size_t parts_of_path(const struct place *place)
 /* ---- trees. Functions take over the trees that they are given, and a NULL is an empty one. */
 
 static struct part *new_part(struct perf_maps *maps, uint64_t begin, uint64_t end,
-			     struct place *place)
+			     struct map_file *place)
 {
 	struct part *part = xcalloc(1, sizeof(*part));
 
@@ -163,23 +163,24 @@ static struct part *balance(struct perf_maps *maps, struct part *part)
 }
 
 /* A tree of one below the part, the part, and one above it. */
-static struct part *join(struct perf_maps *maps, struct part *low, struct part *part,
-			 struct part *high)
+static struct part *join_parts(struct perf_maps *maps, struct part *low, struct part *part,
+			       struct part *high)
 {
 	if (height(low) > height(high) + 1) {
 		low = own(maps, low);
-		return balance(maps, with(low, low->low, join(maps, low->high, part, high)));
+		return balance(maps, with(low, low->low, join_parts(maps, low->high, part, high)));
 	}
 	if (height(high) > height(low) + 1) {
 		high = own(maps, high);
-		return balance(maps, with(high, join(maps, low, part, high->low), high->high));
+		return balance(maps, with(high, join_parts(maps, low, part, high->low),
+					  high->high));
 	}
 	return with(part, low, high);
 }
 
 /* Into trees of what is below and above the address, which may be within a part. */
-static void split(struct perf_maps *maps, struct part *part, uint64_t at, struct part **ret_low,
-		  struct part **ret_high)
+static void split_part(struct perf_maps *maps, struct part *part, uint64_t at,
+		       struct part **ret_low, struct part **ret_high)
 {
 	struct part *low, *high, *more;
 
@@ -190,16 +191,16 @@ static void split(struct perf_maps *maps, struct part *part, uint64_t at, struct
 	low = part->low;
 	high = part->high;
 	if (at <= part->begin) {
-		split(maps, low, at, ret_low, &more);
-		*ret_high = join(maps, more, part, high);
+		split_part(maps, low, at, ret_low, &more);
+		*ret_high = join_parts(maps, more, part, high);
 	} else if (at >= part->end) {
-		split(maps, high, at, &more, ret_high);
-		*ret_low = join(maps, low, part, more);
+		split_part(maps, high, at, &more, ret_high);
+		*ret_low = join_parts(maps, low, part, more);
 	} else {
 		more = new_part(maps, at, part->end, part->place);
 		part->end = at;
-		*ret_low = join(maps, low, part, NULL);
-		*ret_high = join(maps, NULL, more, high);
+		*ret_low = join_parts(maps, low, part, NULL);
+		*ret_high = join_parts(maps, NULL, more, high);
 	}
 }
 
@@ -248,7 +249,7 @@ static bool take_map(struct perf_maps *maps, const struct perf_piece *piece, boo
 	struct part *low, *old, *high;
 	struct process_maps *process;
 	uint64_t begin, end;
-	struct place *place;
+	struct map_file *place;
 	char path[PATH_BYTES];
 	int32_t pid;
 
@@ -272,10 +273,10 @@ static bool take_map(struct perf_maps *maps, const struct perf_piece *piece, boo
 	place->offset = bytes_u64(piece->at + 24, swap);
 	if (is_second && piece->misc & MISC_BUILD_ID)
 		put_id(place->id, piece->at + 36, piece->at[32]);
-	split(maps, process->tree, begin, &low, &high);
-	split(maps, high, end, &old, &high);
+	split_part(maps, process->tree, begin, &low, &high);
+	split_part(maps, high, end, &old, &high);
 	drop(maps, old);
-	process->tree = join(maps, low, new_part(maps, begin, end, place), high);
+	process->tree = join_parts(maps, low, new_part(maps, begin, end, place), high);
 	return true;
 }
 
@@ -416,7 +417,7 @@ void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t 
 
 /* ---- places */
 
-static const char *id_of(const struct perf_maps *maps, const struct place *place)
+static const char *id_of(const struct perf_maps *maps, const struct map_file *place)
 {
 	const char *path = strncmp(place->path, KERNEL, strlen(KERNEL)) == 0 ? KERNEL : place->path;
 	struct file_id *known;

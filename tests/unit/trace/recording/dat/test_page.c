@@ -323,7 +323,7 @@ static void every_legal_page(void **state)
 static const struct page_format format = { .size = 64 };
 
 /* Begins a page with these words, `used` bytes of which are in use. */
-static bool begin(struct writer *w, struct page *page, uint64_t used)
+static bool begin(struct writer *w, struct dat_page *page, uint64_t used)
 {
 	if (w->bytes.len < 64)
 		put(&w->bytes, NULL, 64 - w->bytes.len);
@@ -343,7 +343,7 @@ static void begin_writing(struct writer *w)
 static int read_one(uint32_t type, uint32_t time, uint32_t size)
 {
 	struct writer w = { .time = 0 };
-	struct page page;
+	struct dat_page page;
 	int got;
 
 	begin_writing(&w);
@@ -378,7 +378,7 @@ static void sizes_that_do_not_fit(void **state)
 static void a_page_that_claims_too_much(void **state)
 {
 	struct writer w = { .time = 0 };
-	struct page page;
+	struct dat_page page;
 
 	(void)state;
 	begin_writing(&w);
@@ -398,7 +398,7 @@ static void a_page_that_claims_too_much(void **state)
 static void a_page_that_ends_within_a_record(void **state)
 {
 	struct writer w = { .time = 0 };
-	struct page page;
+	struct dat_page page;
 
 	(void)state;
 	for (uint32_t type = 30; type <= 31; type++) {
@@ -422,7 +422,7 @@ static void a_time_stamp_of_59_bits(void **state)
 {
 	const uint64_t low = UINT64_C(23) << 59;
 	struct writer w = { .time = low - 5 };
-	struct page page;
+	struct dat_page page;
 
 	(void)state;
 	w.bytes.len = 0;
