@@ -407,7 +407,7 @@ static int read_outputs(struct options *options, struct error *error)
 	return 0;
 }
 
-/* Of the words that set the level, the one that costs most counts. */
+/* The word that costs most sets the level. */
 static enum cost cost_of(const struct options *options)
 {
 	const unsigned int keeps_exits = 1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE;

@@ -201,7 +201,7 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 	return 0;
 }
 
-/* Of -g and -p the later one is used. */
+/* The later one of -g and -p is used. */
 int take_guest(struct options *options, const char *text, struct error *error)
 {
 	(void)error;

@@ -261,18 +261,18 @@ struct options {
 	bool metrics_help;
 	unsigned long max_series;
 
-	/* Of `kvmtop record`. */
+	/* For `kvmtop record`. */
 	struct ring_config ring; /* without what the machine has */
 	struct ring_choice choices[CHOICES_MAX];
 
-	/* Of `kvmtop format` and `kvmtop timeline`. */
+	/* For `kvmtop format` and `kvmtop timeline`. */
 	bool trims, has_offset;
 	int64_t offset;
 	const char *recordings[RECORDINGS_MAX], *merged[TRACES_MAX];
 	size_t nr_recordings, nr_merged;
 	const char *perf, *binary, *binary_name, *format;
 
-	/* Of `kvmtop exits` and `kvmtop report`: what their words mean, see struct command. */
+	/* What the words of `kvmtop exits` and `kvmtop report` mean, see struct command. */
 	pid_t only[TIDS_MAX]; /* the threads of -t and -T; of a recording also processes, -p */
 	size_t nr_only;
 	enum exit_kind event;

@@ -162,7 +162,7 @@ static int find_view(const struct options *options, const struct view_type **ret
 		err = view_type_find(options->view_name, &type, error);
 	if (err)
 		return err;
-	/* Of all hosts, the server adds up exits; it has no other sums. */
+	/* The server adds up the exits of all hosts, and nothing else of them. */
 	if (options->url && !options->host && type != &view_hosts &&
 	    type != &view_exits)
 		return error_set(error, -EINVAL, "the view %s is of one host: add --host NAME; of "

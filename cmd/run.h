@@ -112,7 +112,7 @@ void chosen_release(struct chosen *chosen);
 struct run_lines {
 	struct lines_config config;
 	struct lines *lines; /* NULL: not open yet */
-	/* Of --diff: what the two sides are, above a table; "": there is one side. */
+	/* What the two sides of --diff are, above a table; "": there is one side. */
 	char heads[2][HEAD_SIZE];
 	const char *noted; /* the view's note that was printed last */
 	bool has_warned;   /* a message said that the filter matches nothing */

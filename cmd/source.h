@@ -16,18 +16,16 @@
 /* How a source is opened; members about other kinds are not used. */
 struct source_config {
 	/*
-	 * Of a machine: how it is counted. Its cost leaves out the providers that cost more, see
+	 * How a machine is counted. Its cost leaves out the providers that cost more, see
 	 * cmd/source.c; counts_all is also of a history and a Prometheus.
 	 */
 	struct monitor_config monitor;
 	bool may_lack_events; /* where there are no trace events of KVM, it costs nothing */
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
 	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */
-	/* Of a Prometheus. */
-	const char *http_config; /* NULL: none */
-	const char *host;	 /* one of its hosts; NULL: all */
-	/* Of a recording. */
-	struct recording_choice recording;
+	const char *http_config; /* of a Prometheus; NULL: none */
+	const char *host;	 /* one of the hosts of a Prometheus; NULL: all */
+	struct recording_choice recording; /* what is read of a recording */
 };
 
 /*
@@ -78,10 +76,10 @@ const char *source_failure(const struct source *source);
 
 /* ---- what counts on a machine, for the monitor */
 
-/* By their numbers; NULL ends the list. */
+/* What counts on this machine, by the providers' numbers; NULL ends the list. */
 extern const struct provider *const live_providers[];
 
-/* The same for a machine. Of a captured one some play what it counted. */
+/* What counts on a machine: where it is a captured one, some play what was counted there. */
 const struct provider *const *providers_of(const struct env *env);
 
 #endif

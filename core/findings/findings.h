@@ -34,7 +34,7 @@ struct finding {
 	uint32_t field; /* what counts most; FIELD_NONE: not known */
 	char evidence[440];
 	char remedy[560];
-	/* Of findings_follow(): how many samples had it, and how many of the latest lack it. */
+	/* For findings_follow(): how many samples had it, and how many of the latest lack it. */
 	unsigned int nr_found, nr_missing;
 };
 
@@ -45,7 +45,7 @@ struct measure;
 struct findings {
 	struct finding *list; /* in no order */
 	size_t nr, room;
-	/* Of findings_follow(): the worst, which stays as long as no other one is more severe. */
+	/* For findings_follow(): the worst, which stays as long as no other is more severe. */
 	const struct rule *named; /* NULL: none */
 	uint32_t named_guest;
 	/* The rules that each field of the dictionary counts for, which never change. */

@@ -177,7 +177,7 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 	return seen->open_ns ? stat->timing->delta_ns : scale(stat->timing->delta_ns, seen->on_cpu);
 }
 
-/* Of pages their memory, so that levels of pages of different sizes can be added up. */
+/* A level of pages is their memory, so that pages of different sizes can be added up. */
 static uint64_t level_of(const struct rule *rule, const struct seen *seen)
 {
 	uint64_t total = seen->stat->total;

@@ -57,7 +57,7 @@ struct cpu_busy {
 /* The rules that a field counts for, as bits. */
 struct field_rules {
 	uint64_t what, less, named, needs;
-	/* Of a reason: the fields of what its exits slept; FIELD_NONE: not known. */
+	/* The fields of what the exits of a reason slept; FIELD_NONE: not known. */
 	uint32_t blocked, idle;
 	bool is_of_guest; /* it counts for the whole guest, whichever vCPU has it */
 };

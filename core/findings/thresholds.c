@@ -62,7 +62,7 @@ static double *find_threshold(struct thresholds *thresholds, const char *name)
 	return NULL;
 }
 
-/* A value: a number from 0 on, or "off". Returns whether it is one. */
+/* A value: a number that is 0 or more, or "off". Returns whether it is one. */
 static bool parse_value(const char *text, double *ret_value)
 {
 	char *end;
@@ -98,8 +98,7 @@ static int parse_line(struct thresholds *thresholds, char *line, unsigned int nu
 				 number, name);
 	if (!parse_value(value, threshold))
 		return error_set(error, -EINVAL,
-				 "line %u: %s = \"%s\": not a number from 0 on, nor "
-				 "\"off\"",
+				 "line %u: %s = \"%s\": not a number >= 0, nor \"off\"",
 				 number, name, value);
 	return 0;
 }

@@ -36,7 +36,7 @@ struct meaning {
 	const struct trace_type *type;
 	uint32_t number; /* counts KVM's types from 0 */
 	uint32_t field; /* for rows.c: in the dictionary, with 1 added; 0: not asked for yet */
-	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
+	/* The fields that say why there is an exit; `isa` chooses between the splits of x86. */
 	const struct trace_field *reason, *reason_type, *isa;
 	const struct trace_field *pc; /* where the guest was; NULL: not known */
 	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
@@ -44,17 +44,17 @@ struct meaning {
 		const struct split *split;
 		uint32_t names; /* index in struct meanings.names */
 	} lists[2];
-	/* Of an argument: what fills struct exit_key's members; fixed_c: without a field. */
+	/* What fills struct exit_key's members for an argument; fixed_c: without a field. */
 	const struct trace_field *a, *b, *c;
 	uint16_t fixed_c;
 	uint32_t a_bytes; /* see struct argument_event */
 	uint64_t (*a_of)(uint64_t value);
-	/* Of a halt that is over: how long; whether the vCPU waited. Of a limit: the old one. */
+	/* How long a halt was that is over, whether the vCPU waited; ns also: the old limit. */
 	const struct trace_field *ns, *has_waited;
 	const struct trace_field *code; /* of a VMGEXIT: what it is for; of a cause: which */
-	/* Of an interrupt: the number of the vCPU that gets it; NULL: none. level 0: it is over. */
+	/* The vCPU that gets an interrupt; NULL: there is none. level 0: it is over. */
 	const struct trace_field *target, *level;
-	/* Of a switch: the thread before, its state, the next thread. Of a waking: the thread. */
+	/* The thread before a switch, its state, the next thread; tid also: who is woken. */
 	const struct trace_field *tid, *state, *next_tid;
 };
 
@@ -70,7 +70,7 @@ struct exit_key {
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
 	uint16_t c;   /* of an argument: read or write, or the like; of an exit: enum exit_of */
 	/*
-	 * Of an argument: the exit, of struct meanings.exits, plus 1; 0: not known.
+	 * The exit of an argument, of struct meanings.exits, plus 1; 0: not known.
 	 * EXIT_KEY_OTHERS: the catch-all of further keys, and only kind is valid.
 	 */
 	uint8_t exit;

@@ -237,7 +237,7 @@ void pairing_was_away(const struct pairing *pairing, struct thread_state *state,
 
 /*
  * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
- * comes before a thread can end. Without such events any exit may be the last, but for a halt,
+ * comes before a thread can end. Without such events any exit may be the last, except a halt,
  * which often lasts.
  */
 bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread);

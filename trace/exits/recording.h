@@ -48,7 +48,7 @@ struct recording {
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
 
-/* The same in steps. */
+/* recording_read() in steps. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
 void recording_add(struct recording *recording, const struct trace_event *event);
@@ -126,7 +126,7 @@ enum { RECORDED_EVENTS, RECORDED_EXITS };
 typedef int (*moment_fn)(void *arg, const struct facts *facts, uint64_t offset_ns);
 
 /*
- * Of a recording that was read with moments: how long the intervals are, in s. 0: there are none,
+ * How long the intervals of a recording are that was read with moments, in s. 0: there are none,
  * as the clock's unit is not known. If any length is fine it is a hundredth of the recording,
  * rounded up, but at most a second. Longer if so many moments would take more than a few seconds to
  * make.

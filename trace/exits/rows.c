@@ -198,7 +198,7 @@ static bool has_time(const struct rows_maker *maker)
 
 /*
  * Until when a thread's time is counted: the end of the recording, or the last event of its guest,
- * which has perhaps ended.
+ * which may have ended then.
  */
 static uint64_t end_of(const struct recording *recording, const struct recorded_thread *thread)
 {
@@ -348,8 +348,8 @@ static void add_times(const struct rows_maker *maker, struct key key,
 }
 
 /*
- * Of a vCPU: its exits, and its time. Without the scheduler's events, what user space has of a halt
- * is known by the exits to user space, and is no sleep; what follows a failure is.
+ * Adds the exits and the time of a vCPU. Without the scheduler's events, what user space has of a
+ * halt is known by the exits to user space, and is no sleep; what follows a failure is.
  */
 static void add_vcpu(struct rows_maker *maker, struct key key, const struct recorded_thread *thread)
 {

@@ -262,7 +262,7 @@ static struct recorded_thread *vcpu_thread(struct pairing *pairing,
 	return thread;
 }
 
-/* The same, where the event shows it on its CPU. */
+/* As vcpu_thread(), and the event shows that the thread is on its CPU. */
 static struct recorded_thread *vcpu_thread_here(struct pairing *pairing,
 						const struct trace_field *field,
 						const struct trace_event *event)

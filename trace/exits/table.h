@@ -243,7 +243,7 @@ static inline bool state_sleeps(const struct thread_state *state)
 	return state->at.away_since && state->at.away != EXITS_WAITS;
 }
 
-/* The state of a thread, to change: most threads of a recording run no vCPU, and never need one. */
+/* The state, to change it: most threads of a recording run no vCPU, and never need one. */
 static inline struct thread_state *table_make_state(struct recorded_thread *thread)
 {
 	if (!thread->state)
@@ -251,7 +251,7 @@ static inline struct thread_state *table_make_state(struct recorded_thread *thre
 	return thread->state;
 }
 
-/* The same as table_add() and table_find_count(), but the one found last is tried first. */
+/* table_add() and table_find_count(), which first try the one that was found last. */
 static inline struct recorded_thread *table_thread(struct table *table,
 						   const struct trace_event *event)
 {

@@ -89,8 +89,8 @@ struct trace_reader {
 	bool reads_folders;
 	bool (*is_kind)(const struct head *head);
 	/*
-	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
-	 * bytes are in `head`. Damage inside the file is a problem, not an error.
+	 * Sets file->info and adds sources. fd is at the file's begin; the first bytes of a pipe
+	 * are in `head`. Damage inside the file is a problem, not an error.
 	 */
 	int (*open)(struct trace_file *file, const struct head *head, struct error *error);
 	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */

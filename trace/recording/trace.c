@@ -199,7 +199,7 @@ static uint64_t hash_bytes(uint64_t hash, const uint8_t *data, size_t begin, siz
 	return hash;
 }
 
-/* Of the format's fields: between them are bytes of what the ring buffer had before. */
+/* Hashes the format's fields: between them are bytes that the ring buffer had before. */
 static uint64_t hash_of(const struct trace_event *event)
 {
 	const struct trace_type *type = event->type;

@@ -70,8 +70,8 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const 
 bool trace_is_recording(const char *path);
 
 /*
- * The same for files of kvmtrace and ACRN, also of several kinds, each record as it is in
- * the file: also where no event of its number is known. A file that cannot be opened is a problem;
+ * Opens files of kvmtrace and ACRN, also of several kinds, for each record as it is in the
+ * file: also where no event of its number is known. A file that cannot be opened is a problem;
  * the others are read. An empty file among others has no records.
  */
 struct trace *trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind);
@@ -100,7 +100,7 @@ const struct kallsyms *trace_symbols(const struct trace *trace, size_t file);
 /* The next event; false: there is no more. */
 bool trace_next(struct trace *trace, const struct trace_event **ret_event);
 
-/* Of records: whether trace_next() may wait until more comes through a pipe. */
+/* After trace_open_records(): trace_next() may wait until more comes through a pipe. */
 bool trace_may_wait(const struct trace *trace);
 
 /* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */

@@ -89,7 +89,7 @@ static const struct arrow_guest *only_guest(const struct timeline_arrows *arrows
 	return only;
 }
 
-/* Of an interrupt of the host the thread that it interrupts is not the sender. */
+/* The guest of what sends; a thread that an interrupt of the host interrupts is no sender. */
 static const struct arrow_guest *guest_of(const struct timeline_arrows *arrows, size_t sender,
 					  const struct trace_event *event)
 {

@@ -163,7 +163,7 @@ static struct runner context_of(const struct timeline_cpus *cpus, const struct c
 	return runner_of(cpus, event, event->tid, comm, strlen(comm));
 }
 
-/* Of a vCPU's thread that sleeps; else nothing comes of it. */
+/* A waking of a vCPU's thread that sleeps; any other one has no effect. */
 static void take_waking(struct timeline_cpus *cpus, const struct meaning *meaning,
 			const struct trace_event *event)
 {

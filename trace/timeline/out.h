@@ -150,7 +150,7 @@ struct timeline_out {
 	int32_t nr_processes; /* numbers given to processes so far */
 };
 
-/* Zero-initialised before, but for the clock. */
+/* out is zero-initialised before, except the clock. */
 void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format);
 
 /*

@@ -51,8 +51,8 @@ static int instance_new(struct ring *ring, struct error *error)
 				 name, strerror(errno), unless_root(": run as root"));
 	if (!tracefs_instance_is_new(ring->instance))
 		return error_set(error, -EBUSY,
-				 "%s in the instances of tracefs is in use, perhaps by "
-				 "a kvmtop in another container: try again", name);
+				 "%s in the instances of tracefs is in use, as by a kvmtop in "
+				 "another container: try again", name);
 	/* A kvmtop outside of this process's pid namespace takes it for a killed recorder's. */
 	ring->hold = tracefs_instance_file_open(ring->instance, "tracing_on", O_RDONLY);
 	if (tracefs_trace_off(ring->instance) < 0)

@@ -15,7 +15,7 @@
 #include "lib/text.h"
 #include "trace/recording/dat/dat.h"
 
-/* Of the option of a guest, with all its threads. */
+/* The option that names a guest, with all its threads. */
 #define GUEST_BYTES_MAX (4 * DAT_THREADS_MAX + (1 << 20))
 
 void dat_read_machine(struct cursor *cursor, struct dat *dat)

@@ -176,7 +176,7 @@ struct dat_page {
 	bool swap, is_big_endian;
 };
 
-/* Of what the page was written on. */
+/* Pages of the machine on which they were written. */
 struct page_format {
 	uint32_t size; /* bytes of a page */
 	bool is_32bit, swap;

@@ -55,7 +55,7 @@ bool page_begin(struct dat_page *page, const struct page_format *format, const u
 	return true;
 }
 
-/* Of a time of which the highest bits are missing. */
+/* The time of a stamp without the highest bits: the first one after `before`. */
 static uint64_t whole_time(uint64_t before, uint64_t stamp)
 {
 	uint64_t high = before >> STAMP_BITS << STAMP_BITS;

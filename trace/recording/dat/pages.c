@@ -137,7 +137,7 @@ static int fill_buffer(struct cpu_pages *pages)
 	return 0;
 }
 
-/* Of the current page; in a compressed CPU, of the end of its chunk. */
+/* Where the current page is in the file; if it is compressed, where its chunk ends. */
 static uint64_t page_offset(const struct cpu_pages *pages)
 {
 	if (pages->is_compressed)

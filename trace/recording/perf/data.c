@@ -24,7 +24,7 @@
 #define WAITING_MAX ((size_t)48 * 1024 * 1024) /* bytes of records that wait, in all sources */
 #define WAITING_SORTED ((size_t)256 * 1024) /* where the kernel has sorted them */
 #define INFLATED_SIZE ((size_t)1024 * 1024)
-/* Of each piece: there may be a thousand. */
+/* For each piece: there may be a thousand. */
 #define PIECE_INFLATED ((size_t)2 * PERF_RECORD_MAX)
 #define PIECE_WINDOW ((size_t)64 * 1024)
 
@@ -122,7 +122,7 @@ static void on_exit_record(struct perf_source *perf, const struct perf_piece *pi
 			  (int32_t)bytes_u32(piece->at + 8, perf->perf->header.swap));
 }
 
-/* Of a scheduler's event the period may be a time. */
+/* The period of a scheduler's event may be a time. */
 static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample)
 {
 	struct trace_event event;
@@ -180,7 +180,7 @@ static void on_lost(struct perf_source *perf, const struct perf_piece *piece, si
 		perf->perf->lost_in_all += lost;
 }
 
-/* Of a pipe: the formats, which follow their record. */
+/* The formats in a pipe follow their record. */
 static void on_formats(struct perf_source *perf, uint32_t size)
 {
 	uint8_t *data = NULL;

@@ -63,7 +63,7 @@ struct perf_sample {
 	uint32_t nr_chain;
 	uint64_t stack_ns;
 	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
-	/* Of a record that changes maps: its type and flags; raw is the rest, id its offset. */
+	/* The type and flags of a record that changes maps; raw is the rest, id its offset. */
 	uint32_t map_type;
 	uint16_t map_misc;
 };
@@ -129,11 +129,10 @@ void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint
 		    bool swap);
 void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);
 
-/* The reader's, see trace_locate() and trace_count_maps(). */
+/* The reader's functions, see trace_locate(), trace_count_maps() and trace_symbols(). */
 bool perf_maps_locate(const struct trace_file *file, const struct trace_event *event,
 		      uint64_t address, bool is_kernel, struct trace_place *ret_place);
 uint32_t perf_maps_count(const struct trace_file *file, const struct trace_event *event);
-/* The same: of perf record --kcore. */
 char *perf_maps_symbols(struct trace_file *file, size_t *ret_size);
 void perf_maps_release(struct perf_maps *maps);
 
@@ -179,7 +178,7 @@ void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t 
 #define PERF_RECORD_HEADER_SIZE 8
 #define PERF_RECORD_MAX 65536 /* a record's size has 16 bits */
 
-/* Zero-initialised but for file, swap, window and room. */
+/* Zero-initialised, except file, swap, window and room. */
 struct perf_records {
 	struct trace_file *file;
 	struct window window;

@@ -27,7 +27,7 @@ static bool damaged(const struct perf_records *records, const char *text)
 	return false;
 }
 
-/* Of a whole record, in its header. */
+/* The size of a whole record, which is in its header. */
 static size_t size_at(const struct perf_records *records, const uint8_t *at)
 {
 	return bytes_u16(at + 6, records->swap);
@@ -199,7 +199,8 @@ bool perf_records_data(struct perf_records *records, uint64_t size, uint8_t **re
 
 /*
  * ---- records that wait until no earlier one can come. perf writes one CPU's records after the
- * other's, each sorted but for interrupts: so sorted runs wait in a heap, by their first records.
+ * other's, each sorted, except where an interrupt came between: so sorted runs wait in a heap, by
+ * their first records.
  */
 
 struct perf_entry *perf_waiting_new(struct perf_waiting *waiting)

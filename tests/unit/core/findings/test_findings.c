@@ -1243,14 +1243,14 @@ static void bad_lines_are_named(void **state)
 		{ "\ncpu_wait_ratio", "line 2: \"cpu_wait_ratio\": not \"name = value\"" },
 		{ "wait = 1", "line 1: \"wait\": no such threshold; kvmtop why --thresholds help "
 			      "lists them" },
-		{ "cpu_wait_ratio = 10%", "line 1: cpu_wait_ratio = \"10%\": not a number from 0 "
-					  "on, nor \"off\"" },
-		{ "cpu_wait_ratio = -1", "line 1: cpu_wait_ratio = \"-1\": not a number from 0 "
-					 "on, nor \"off\"" },
+		{ "cpu_wait_ratio = 10%", "line 1: cpu_wait_ratio = \"10%\": not a number >= 0, "
+					  "nor \"off\"" },
+		{ "cpu_wait_ratio = -1", "line 1: cpu_wait_ratio = \"-1\": not a number >= 0, "
+					 "nor \"off\"" },
 		{ "cpu_wait_ratio = 1e999", "line 1: cpu_wait_ratio = \"1e999\": not a number "
-					    "from 0 on, nor \"off\"" },
-		{ "cpu_wait_ratio =", "line 1: cpu_wait_ratio = \"\": not a number from 0 on, "
-				      "nor \"off\"" },
+					    ">= 0, nor \"off\"" },
+		{ "cpu_wait_ratio =", "line 1: cpu_wait_ratio = \"\": not a number >= 0, nor "
+				      "\"off\"" },
 	};
 
 	(void)state;
