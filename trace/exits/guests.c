@@ -324,14 +324,6 @@ static void add_guests(struct guests *guests, const struct guest_threads *member
 	}
 }
 
-/* How many vCPUs these are is not known; in views of vCPUs they are one row. */
-static struct recorded_vcpu add_others(struct guests *guests)
-{
-	const struct guest guest = { .name = "(others)" };
-
-	return (struct recorded_vcpu){ guests_add(guests, &guest), 0, 0 };
-}
-
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
 				      struct recorded_guests *recorded, struct guests *guests)
 {
@@ -342,8 +334,10 @@ struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct ta
 	tell_apart(recorded);
 	add_guests(guests, &members, vcpus);
 	free(members.list);
+	/* How many vCPUs the others are is not known; in views of vCPUs they are one row. */
 	if (table->others && table->others->is_vcpu)
-		vcpus[table->others->index] = add_others(guests);
+		vcpus[table->others->index].guest =
+			guests_add(guests, &(struct guest){ .name = "(others)" });
 	return vcpus;
 }
 

@@ -194,13 +194,6 @@ static void set_split(struct meanings *meanings, struct meaning *meaning, unsign
 	meaning->lists[i].names = add_names(meanings, split, meaning->type->format);
 }
 
-/* x86 says in each record which of two lists its reason is from. */
-static void set_x86(struct meanings *meanings, struct meaning *meaning)
-{
-	set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
-	set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
-}
-
 /* Architectures may have the same event and fields: whether the file is from this one. */
 static bool suits(const struct arch *arch, const struct trace_info *info)
 {
@@ -231,8 +224,9 @@ static void find_exit(struct meanings *meanings, struct meaning *meaning)
 			continue;
 		meaning->pc = field_or_null(type, split->pc_field);
 		meaning->isa = trace_field(type, "isa");
-		if (meaning->isa) {
-			set_x86(meanings, meaning);
+		if (meaning->isa) { /* x86 says in each record which of two lists it means */
+			set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
+			set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
 			return;
 		}
 		meaning->reason_type = field_or_null(type, split->type_field);

@@ -267,9 +267,6 @@ void spans_begin(const struct pairing *pairing, struct recorded_thread *thread, 
 void spans_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
 	       uint64_t time, bool is_cut);
 
-/* What the recording cuts off, the outer span first. */
-void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
-
 /* Before the thread's state changes: the spans that an exit or an entry ends. */
 void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
 void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);

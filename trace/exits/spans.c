@@ -38,7 +38,8 @@ void spans_end(const struct pairing *pairing, struct recorded_thread *thread, en
 		ends(pairing, thread, span, state->begins[kind], time, count, is_cut);
 }
 
-void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+/* What the recording cuts off, the outer span first. */
+static void cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	const struct thread_state *state = thread->state;
 
@@ -66,7 +67,7 @@ void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread
 	if (thread->state->mode == VCPU_IN_GUEST)
 		spans_end(pairing, thread, SPAN_GUEST, time, false);
 	else /* the entry after an earlier exit is missing */
-		spans_cut_off(pairing, thread, time);
+		cut_off(pairing, thread, time);
 }
 
 void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
@@ -81,7 +82,7 @@ void pairing_end(struct pairing *pairing)
 {
 	for (size_t i = 0; pairing->listener && i < pairing->table.nr_threads; i++) {
 		if (pairing->table.threads[i]->state)
-			spans_cut_off(pairing, pairing->table.threads[i], pairing->last_time);
+			cut_off(pairing, pairing->table.threads[i], pairing->last_time);
 	}
 	intervals_end(&pairing->intervals);
 }
@@ -100,7 +101,7 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 		return;
 	if (pairing->listener && state->mode != VCPU_UNKNOWN) {
 		pairing->listener->lost(pairing->listener->state, thread, event);
-		spans_cut_off(pairing, thread, event->time);
+		cut_off(pairing, thread, event->time);
 	}
 	state->is_mmio_open = false;
 	state->poll_limit_ns = 0;

@@ -92,27 +92,22 @@ static void list_tids(struct trace_file *file)
 	qsort(file->guest_tids, nr, sizeof(*file->guest_tids), compare_tids);
 }
 
-/* The first one in the list that is not before the thread's, or the list's end. */
-static const struct guest_tid *find_tid(const struct trace_file *file, int tid)
-{
-	return &file->guest_tids[array_count_first(file->nr_guest_tids, i,
-						   file->guest_tids[i].tid < tid)];
-}
-
 int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 		       struct trace_guest *ret_guest, int32_t *ret_vcpu)
 {
 	const struct trace_file *of = trace->files.items[file];
 	struct trace_file *main = trace->files.items[of->info.main];
 	const struct guest_tid *found;
+	size_t at;
 
 	if (tid < 0 || !main->nr_guests)
 		return -1;
 	if (!main->guest_tids)
 		list_tids(main);
-	found = find_tid(main, tid);
-	if (found == main->guest_tids + main->nr_guest_tids || found->tid != tid)
+	at = array_count_first(main->nr_guest_tids, i, main->guest_tids[i].tid < tid);
+	if (at == main->nr_guest_tids || main->guest_tids[at].tid != tid)
 		return -1;
+	found = &main->guest_tids[at];
 	*ret_guest = main->guests[found->guest];
 	*ret_vcpu = found->vcpu;
 	return found->guest;

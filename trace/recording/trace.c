@@ -132,12 +132,6 @@ static void close_file(struct trace_file *file)
 	close(file->fd);
 }
 
-static void close_piece(struct trace_file *piece)
-{
-	free(piece->name);
-	close(piece->fd);
-}
-
 void trace_close(struct trace *trace)
 {
 	if (!trace)
@@ -151,8 +145,12 @@ void trace_close(struct trace *trace)
 		if (!trace_is_part(trace->files.items[i]))
 			close_file(trace->files.items[i]);
 	}
-	for (size_t i = 0; i < trace->pieces.nr; i++)
-		close_piece(trace->pieces.items[i]);
+	for (size_t i = 0; i < trace->pieces.nr; i++) {
+		struct trace_file *piece = trace->pieces.items[i];
+
+		free(piece->name);
+		close(piece->fd);
+	}
 	free(trace->sources.items);
 	free(trace->heap);
 	list_release(&trace->files);

@@ -247,12 +247,6 @@ void timeline_inside_release(struct timeline_inside *inside)
 	inside->nr_files = 0;
 }
 
-static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
-{
-	array_grow(&inside->files, &inside->nr_files, i + 1);
-	return &inside->files[i];
-}
-
 /* The guest's name if the host's file is in the stream, else the name of the guest's file. */
 static void find_name(const struct trace *trace, const struct trace_info *info, char *name,
 		      size_t size)
@@ -315,7 +309,8 @@ void timeline_inside_add(struct timeline_inside *inside, const struct trace_even
 	if (!info->host_id || event->cpu < 0 || event->cpu >= CPUS_MAX ||
 	    (event->type && strncmp(event->type->system, "kvm", 3) == 0))
 		return;
-	file = get_file(inside, event->file);
+	array_grow(&inside->files, &inside->nr_files, (size_t)event->file + 1);
+	file = &inside->files[event->file];
 	get_track(inside, file, info, (size_t)event->cpu);
 	draw_inside(inside, file, event);
 }

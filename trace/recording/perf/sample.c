@@ -196,12 +196,6 @@ void perf_sample_read_last(const struct perf_header *header, const uint8_t *at, 
 			   ret_sample);
 }
 
-/* Words in a stack that say of what the next addresses are: the highest numbers. */
-static bool is_context(uint64_t word)
-{
-	return word >= (uint64_t)PERF_CONTEXT_MAX;
-}
-
 void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace_stack *stack)
 {
 	uint64_t context = (uint64_t)PERF_CONTEXT_USER;
@@ -211,7 +205,8 @@ void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace
 	for (uint32_t i = 0; i < sample->nr_chain && stack->nr < STACK_ADDRESSES; i++) {
 		uint64_t word = bytes_u64(sample->chain + (size_t)i * sizeof(word), swap);
 
-		if (is_context(word)) {
+		/* The highest numbers say of what the next addresses are. */
+		if (word >= (uint64_t)PERF_CONTEXT_MAX) {
 			context = word;
 			continue;
 		}
