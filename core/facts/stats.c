@@ -136,11 +136,7 @@ static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed
 	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/*
- * Whether a reason of an event is counted from now on only, while the event itself was counted
- * before: the reason's first value is then of a part of the interval, and its share of the event
- * would be wrong. ret_parent: the total of the event so far.
- */
+/* Whether a child begins later than its parent, see stats.h. ret_parent: the parent's total. */
 static bool is_late(const struct stats *stats, const struct fields *fields, const struct row *row,
 		    uint64_t *ret_parent)
 {

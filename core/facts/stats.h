@@ -20,6 +20,14 @@
 #include "core/facts/sample.h"
 #include "core/guests/guests.h"
 
+/*
+ * A child that is counted later than its parent, as when a tree is opened: kvm_exit has counted
+ * 1600 when kvm_exit(HLT) comes with its first 400. These are of an unknown part of the interval,
+ * so they are left out: the child's total begins at 0, and its parent_before is 1600. When kvm_exit
+ * has 1700 and HLT 50, HLT is 50 of 1700 - 1600: 50 %. What all children together lack of these 100
+ * is a row of its own, but only if all began with the same parent_before.
+ */
+
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
 
 struct stats_item {
@@ -28,7 +36,7 @@ struct stats_item {
 	uint64_t total;	   /* counter: since the start or the reset; else the level now */
 	uint64_t delta;	   /* counter: since the previous sample */
 	double rate_per_s; /* valid if has_rate */
-	uint64_t parent_before; /* the parent's total when this child began */
+	uint64_t parent_before; /* see above */
 	struct stats_timing *timing; /* NULL: not timed */
 	uint64_t born, seen; /* ticks of the first and the latest sample with the key */
 

@@ -126,22 +126,29 @@ static bool wants_root(const struct query *query, const struct field *field, boo
 	       query_names(query, field);
 }
 
+/* Whether the filter names the child beyond its parent's name. */
+static bool names_child(const struct query *query, const struct field *child,
+			const struct field *parent, bool wants_parent)
+{
+	enum reach reach = filter_reach(query, child, parent);
+
+	/* Most names begin with the parent's, as "kvm_exit(HLT)"; one that does not is its own. */
+	if (strcmp(child->label, child->name) == 0)
+		return reach != REACH_NONE && !wants_parent;
+	return reach == REACH_SELF;
+}
+
 static bool wants_child(const struct query *query, const struct field *child,
 			const struct field *parent, bool wants_parent)
 {
 	const struct view_type *type = query->type;
-	enum reach reach = query->filter ? filter_reach(query, child, parent) : REACH_NONE;
-	bool is_matched = reach != REACH_NONE, is_named;
+	bool is_matched = query->filter && query_names(query, child);
 
-	/* Most names begin with the parent's: "kvm_exit(HLT)". */
-	if (strcmp(child->label, child->name) == 0)
-		is_named = is_matched && !wants_parent;
-	else
-		is_named = reach == REACH_SELF;
 	if (!type->wants || !type->wants(query, parent))
 		return false;
-	if (is_named)
+	if (is_matched && names_child(query, child, parent, wants_parent))
 		return true;
+	/* Else it is shown with its parent, if it is visible. */
 	if (!wants_parent || (child->is_extra && !is_matched))
 		return false;
 	if (type->is_timed)

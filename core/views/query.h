@@ -15,35 +15,34 @@ struct view;
 struct view_row;
 struct view_type;
 
+/*
+ * Of what the numbers are that are shown: Enter narrows it, Backspace widens it again. A query has
+ * these members as its own, and as its scope.
+ */
+#define SCOPE_MEMBERS \
+	uint32_t guest; /* GUEST_ALL, or one guest only */ \
+	int32_t vcpu; /* only this vCPU of the guest, if has_vcpu */ \
+	uint32_t cpu; /* only vCPUs that are on this host CPU */ \
+	uint32_t reason; /* only this exit reason, a field */ \
+	uint32_t argument; /* only exits with this argument, a field */ \
+	uint32_t function; /* only stacks with this function, a number of facts->stacks */ \
+	bool has_vcpu, has_cpu, has_reason, has_argument, has_function;
+
+struct scope { SCOPE_MEMBERS };
+
 /* What the user asked for. */
 struct query {
 	const struct view_type *type;
 	const struct pattern *filter; /* NULL: everything; outlives the query */
-	uint32_t guest;		      /* GUEST_ALL, or one guest only */
-	bool has_vcpu, has_reason;    /* only this vCPU of the guest, only this exit reason */
-	int32_t vcpu;
-	uint32_t reason;	      /* a field */
-	bool has_cpu;		      /* only vCPUs that are on this host CPU */
-	uint32_t cpu;
+	union {
+		struct { SCOPE_MEMBERS };
+		struct scope scope;
+	};
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
 	bool is_by_name;	      /* guests that get the guest's name later are meant, too */
-	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
-	unsigned int groups;	      /* and a row for each of these; */
-	bool joins_names;	      /* guests of one name are one guest */
-	uint32_t stack_hz;	      /* of view_where: see struct want, */
-	bool has_guest_code;	      /* the same, */
-	bool by_argument;	      /* and exits are told apart by their arguments */
-	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */
-	uint32_t argument, function;	 /* with this function, a number of facts->stacks */
-	uint64_t longer_ns;	      /* of view_long_exits: exits that took longer, */
-	bool has_halts;		      /* halts, too, */
-	bool has_arguments;	      /* with what they were about, */
-	bool is_latest;		      /* only what came with the latest sample, */
-	uint64_t after_ns;	      /* and what ended after this time, */
-	uint64_t until_ns;	      /* and until then; 0: no limit */
-	uint64_t since_ns;	      /* of view_who: all since the start, so long ago; 0: the last
-					 interval */
+
+	/* The rows, and their order: */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else the trees that are open */
 	size_t sort;		      /* column */
@@ -52,10 +51,33 @@ struct query {
 	bool zeros;		      /* with rows that are 0 */
 	bool marks_shared_names;      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
-	size_t most_rows; /* of a tree: of more, small ones are left out; 0: none is */
 	bool opens_ended;	      /* with the rows themselves below it */
-	const struct thresholds *thresholds; /* of findings; NULL: the defaults */
-	const struct findings *followed; /* a live screen's; NULL: the latest sample's */
+	size_t most_rows;	      /* of a tree: of more, small ones are left out; 0: none is */
+
+	/* The table of exits, view_exit_totals: */
+	enum exit_kind event;	      /* what is counted, */
+	unsigned int groups;	      /* and a row for each of these; */
+	bool joins_names;	      /* guests of one name are one guest */
+
+	/* Code, view_where: */
+	uint32_t stack_hz;	      /* see struct want */
+	bool has_guest_code;
+	bool by_argument;	      /* exits are told apart by their arguments */
+
+	/* Long exits, view_long_exits: */
+	uint64_t longer_ns;	      /* exits that took longer, */
+	bool has_halts;		      /* halts, too, */
+	bool has_arguments;	      /* with what they were about, */
+	bool is_latest;		      /* only what came with the latest sample, */
+	uint64_t after_ns;	      /* and what ended after this time, */
+	uint64_t until_ns;	      /* and until then; 0: no limit */
+
+	/* Waits and interrupts, view_who and view_interrupts: */
+	uint64_t since_ns;	      /* the start was so long ago: all since; 0: the last interval */
+
+	/* Findings, view_why: */
+	const struct thresholds *thresholds; /* NULL: the defaults */
+	const struct findings *followed;     /* a live screen's; NULL: the latest sample's */
 };
 
 /*

@@ -282,12 +282,15 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 
 	*layout = (struct layout){ .most_indent = cols / INDENT_PART };
 	measure(&room, layout, screen, cols);
+	/* Which columns there are: */
 	show_basic(layout, &room);
 	show_ranks(layout, &room);
+	/* The first one has the word Total. */
 	layout->name = first_shown(layout, &room);
 	total = TOTAL_LEAST - layout->width[layout->name];
 	if (total > 0 && room.spare >= total)
 		set_width(layout, &room, layout->name, TOTAL_LEAST);
+	/* Who gets the room that is left: names, histories, the other texts. */
 	if (screen->view->nr_rows)
 		shrink_texts(layout, &room);
 	widen(layout, &room, true, room.named);

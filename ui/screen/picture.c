@@ -53,16 +53,17 @@ bool screen_has_key(const struct screen *screen, const struct key_help *key)
 	return !(key->needs & KEY_TREES) || screen->query->type->has_trees;
 }
 
-struct row_id row_id_of(const struct view_row *row)
+struct row_id row_id_of(const struct view *view, size_t at)
 {
+	const struct view_row *row = &view->rows[at];
 	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest,
 			     row->rule, row->number };
 
 	/* Each event that is open may have a row for the rest, below it. */
-	while (id.is_rest && row->depth)
-		row--;
+	while (id.is_rest && at && view->rows[at].depth)
+		at--;
 	if (id.is_rest)
-		id.parent = row->field;
+		id.parent = view->rows[at].field;
 	return id;
 }
 
@@ -79,7 +80,7 @@ size_t screen_find_row(const struct screen *screen, const struct row_id *id)
 	const struct view *view = screen->view;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		struct row_id this = row_id_of(&view->rows[i]);
+		struct row_id this = row_id_of(view, i);
 
 		if (row_id_equal(&this, id))
 			return i;

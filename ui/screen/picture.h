@@ -159,7 +159,7 @@ bool screen_shows_series(const struct screen *screen, const struct grid *grid);
  */
 bool screen_has_details(const struct screen *screen, const struct grid *grid);
 
-struct row_id row_id_of(const struct view_row *row);
+struct row_id row_id_of(const struct view *view, size_t at);
 bool row_id_equal(const struct row_id *a, const struct row_id *b);
 /* The index of the row; the view's number of rows when the row is not there. */
 size_t screen_find_row(const struct screen *screen, const struct row_id *id);

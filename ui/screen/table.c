@@ -215,9 +215,10 @@ static void paint_row(struct painter *painter, int row, const struct view_row *i
 	}
 }
 
-static enum style row_style(const struct screen *screen, const struct view_row *row)
+static enum style row_style(const struct screen *screen, size_t at)
 {
-	struct row_id id = row_id_of(row);
+	const struct view_row *row = &screen->view->rows[at];
+	struct row_id id = row_id_of(screen->view, at);
 
 	if (screen->has_cursor && row_id_equal(&id, &screen->cursor))
 		return STYLE_SELECTED;
@@ -314,7 +315,7 @@ static int paint_rows(struct painter *painter, int row, int nr)
 	const struct view *view = screen->view;
 
 	for (size_t i = screen->top; nr-- > 0 && i < view->nr_rows; i++) {
-		enum style style = row_style(screen, &view->rows[i]);
+		enum style style = row_style(screen, i);
 
 		if (style == STYLE_SELECTED)
 			screen->focus_row = row;

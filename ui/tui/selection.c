@@ -24,7 +24,7 @@ void tui_put_cursor(struct tui *tui, size_t at)
 	if (!tui->view.nr_rows)
 		return;
 	at = at < tui->view.nr_rows ? at : tui->view.nr_rows - 1;
-	tui->screen.cursor = row_id_of(&tui->view.rows[at]);
+	tui->screen.cursor = row_id_of(&tui->view, at);
 	tui->screen.has_cursor = true;
 }
 

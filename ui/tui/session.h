@@ -49,10 +49,8 @@ struct selection {
 /* Owner: views.c. A view that was left with Enter or b: the state that Backspace restores. */
 struct earlier_view {
 	const struct view_type *type;
-	uint32_t guest, reason, argument, function;
-	int32_t vcpu;
-	bool has_vcpu, has_reason, has_cpu, has_argument, has_function, children;
-	uint32_t cpu;
+	struct scope scope;
+	bool children;
 	bool has_entered_guest;
 	uint32_t guest_before;
 	struct selection selection;

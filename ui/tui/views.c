@@ -148,18 +148,8 @@ static void remember_view(struct tui *tui, const struct query *query)
 		memmove(trail->list, trail->list + 1, --trail->nr * sizeof(*trail->list));
 	trail->list[trail->nr++] = (struct earlier_view){
 		.type = query->type,
-		.guest = query->guest,
-		.has_vcpu = query->has_vcpu,
-		.vcpu = query->vcpu,
-		.has_reason = query->has_reason,
-		.reason = query->reason,
-		.has_argument = query->has_argument,
-		.argument = query->argument,
-		.has_function = query->has_function,
-		.function = query->function,
+		.scope = query->scope,
 		.children = query->children,
-		.has_cpu = query->has_cpu,
-		.cpu = query->cpu,
 		.has_entered_guest = trail->has_entered_guest,
 		.guest_before = trail->guest_before,
 		.selection = tui_selection(tui),
@@ -185,18 +175,8 @@ void tui_go_back(struct tui *tui)
 	if (err)
 		return;
 	tui->trail.nr--;
-	query->guest = earlier->guest;
-	query->has_vcpu = earlier->has_vcpu;
-	query->vcpu = earlier->vcpu;
-	query->has_reason = earlier->has_reason;
-	query->reason = earlier->reason;
-	query->has_argument = earlier->has_argument;
-	query->argument = earlier->argument;
-	query->has_function = earlier->has_function;
-	query->function = earlier->function;
+	query->scope = earlier->scope;
 	query->children = earlier->children;
-	query->has_cpu = earlier->has_cpu;
-	query->cpu = earlier->cpu;
 	tui->trail.has_entered_guest = earlier->has_entered_guest;
 	tui->trail.guest_before = earlier->guest_before;
 	begin_view(tui, earlier->type);
@@ -247,7 +227,7 @@ static int enter_host(struct tui *tui, const struct view_row *row)
 	if (!host)
 		tui_say(tui, "This host has no guest now");
 	if (err == -EAGAIN) {
-		tui->screen.cursor = row_id_of(row);
+		tui->screen.cursor = row_id_of(&tui->view, (size_t)(row - tui->view.rows));
 		tui->screen.has_cursor = true;
 		tui->again = tui_enter_row;
 	}

@@ -582,7 +582,7 @@ static void latency_has_its_numbers_first(void **state)
 
 	hot_spots(w);
 	w->screen.has_cursor = true;
-	w->screen.cursor = row_id_of(&w->view.rows[0]);
+	w->screen.cursor = row_id_of(&w->view, 0);
 	made_picture(w, 80, 24);
 	assert_string_equal(line(w, 8), " MSR_WRITE 0x6e0…E write  Avg 1.24µs p50 1.02µs "
 					 "p99 8.19µs Max 25.9µs  100 ended");

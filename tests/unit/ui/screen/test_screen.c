@@ -320,7 +320,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 		size_t at = n < w->view.nr_rows ? n : 2 * w->view.nr_rows - 1 - n;
 		const struct grid_cell *cells;
 
-		w->screen.cursor = row_id_of(&w->view.rows[at]);
+		w->screen.cursor = row_id_of(&w->view, at);
 		picture(w, 80, 14);
 		assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), at);
 		assert_int_in_range(at, w->screen.top, w->screen.top + 7);
@@ -329,7 +329,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 		assert_int_equal(cells[0].style, STYLE_SELECTED);
 		assert_int_equal(cells[79].style, STYLE_SELECTED);
 	}
-	w->screen.cursor = row_id_of(&w->view.rows[30]);
+	w->screen.cursor = row_id_of(&w->view, 30);
 	shows(w, 80, 14,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 10/s       0-2k/s 96s ▃▄▆▂▂\n"
@@ -383,7 +383,7 @@ static void each_event_has_a_rest_of_its_own(void **state)
 		;
 	for (second_rest = first + 1; !w->view.rows[second_rest].is_rest; second_rest++)
 		;
-	w->screen.cursor = row_id_of(&w->view.rows[second_rest]);
+	w->screen.cursor = row_id_of(&w->view, second_rest);
 	w->screen.has_cursor = true;
 	assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), second_rest);
 	picture(w, 80, 24);
@@ -879,7 +879,7 @@ static void exits_with_their_latency(void **state)
 	assert_string_equal(line(w, 10), "  1.02µs -  2.05µs          60  60.0% "
 					 "██████████████████████████████████████████");
 	w->screen.has_cursor = true;
-	w->screen.cursor = row_id_of(&w->view.rows[1]);
+	w->screen.cursor = row_id_of(&w->view, 1);
 	made_picture(w, 80, 24);
 	assert_string_equal(line(w, 8), " HLT  Avg 1.20µs  100 ended");
 	assert_string_equal(line(w, 9), "   512ns -  1.02µs           1   1.0% █");
@@ -961,7 +961,7 @@ static void each_part_of_the_split_differs(void **state)
 		assert_int_equal(cells[first].style, styles[part]);
 	}
 	w->screen.has_cursor = true;
-	w->screen.cursor = row_id_of(row);
+	w->screen.cursor = row_id_of(&w->view, (size_t)(row - w->view.rows));
 	made_picture(w, 150, 14);
 	cells = &w->grid.cells[4 * 150];
 	for (int col = 0; col < 150; col++)
@@ -1008,7 +1008,7 @@ static void high_shares_of_time_stand_out(void **state)
 	assert_int_equal(style_at(w, 5, "20.2"), STYLE_PLAIN);
 	assert_int_equal(style_at(w, 5, "20.3"), STYLE_WARN);
 	w->screen.has_cursor = true;
-	w->screen.cursor = row_id_of(row);
+	w->screen.cursor = row_id_of(&w->view, (size_t)(row - w->view.rows));
 	made_picture(w, 80, 14);
 	assert_int_equal(style_at(w, 5, "20.3"), STYLE_SELECTED);
 	w->screen.page = PAGE_HELP;
@@ -1165,7 +1165,7 @@ static void the_same_state_is_the_same_picture(void **state)
 	many_events(w);
 	w->screen.has_cursor = true;
 	picture(w, 80, 24);
-	w->screen.cursor = row_id_of(&w->view.rows[w->view.nr_rows - 1]);
+	w->screen.cursor = row_id_of(&w->view, w->view.nr_rows - 1);
 	strcpy(before, picture(w, 80, 24));
 	screen_paint(&w->screen, &w->grid);
 	assert_string_equal(grid_text(w), before);
