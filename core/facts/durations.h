@@ -115,7 +115,7 @@ struct timing {
 	uint64_t time_ns;
 	uint64_t open_ns; /* a part of time_ns: how long what has not ended has lasted so far */
 	uint64_t max_ns;  /* the longest duration */
-	/* Of a recording: all that ended. Its owner outlives the stats. NULL: not known. */
+	/* All that ended, in a recording. Its owner outlives the stats. NULL: not known. */
 	const struct spread *spread;
 	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
 };

@@ -48,7 +48,7 @@ enum cost { COST_TIMES, COST_EVENTS, COST_NONE, COSTS };
 /* Whether samples are taken while they are looked at. */
 bool source_has_now(enum source_kind kind);
 
-/* Of durations. Without the length of a cycle there are no rates per second, either. */
+/* The unit of durations. Without the length of a cycle there are no rates per second, either. */
 enum time_unit { UNIT_NS, UNIT_CYCLES };
 
 struct facts {
@@ -66,7 +66,7 @@ struct facts {
 	const struct field_set *counted; /* these and others; NULL: only these */
 };
 
-/* The same as source_lacks(), also for what is not counted because it would cost more. */
+/* What source_lacks() says, or that it is not counted because it would cost more. */
 const char *facts_lack(const struct facts *facts, enum source_need need);
 
 /*

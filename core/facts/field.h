@@ -339,7 +339,7 @@ void fields_abandon(struct fields *fields, uint32_t source);
 
 uint32_t fields_count(const struct fields *fields);
 const struct field *fields_get(const struct fields *fields, uint32_t id); /* id < fields_count() */
-/* The same as an array, until a field is added. */
+/* All fields as an array, valid until a field is added. */
 const struct field *const *fields_all(const struct fields *fields);
 uint32_t fields_find(const struct fields *fields, const char *name); /* FIELD_NONE: no such */
 

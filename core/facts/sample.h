@@ -123,7 +123,7 @@ static inline void sample_add(struct sample *sample, struct key key, uint64_t co
 		(struct row){ .key = key, .flags = flags, .count = count };
 }
 
-/* The same with durations, which are copied. */
+/* Adds a row with durations, which are copied. */
 void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		      const struct timing *timing);
 /* Gives the latest row a past, which is copied. */

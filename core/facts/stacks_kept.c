@@ -51,7 +51,7 @@ static uint32_t root_of(struct fields *fields, uint32_t source)
 	});
 }
 
-/* Of a node, or, where there are too many, of the nearest caller that has one. */
+/* The field of a node, or, where there are too many, of the nearest caller that has one. */
 static uint32_t field_of(struct stacks *stacks, uint32_t node, struct fields *fields,
 			 uint32_t source, uint32_t *nr_fields)
 {

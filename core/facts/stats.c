@@ -22,7 +22,7 @@ struct stats_item *stats_find(const struct stats *stats, const struct key *key)
 	return at ? &stats->list[at - 1] : NULL;
 }
 
-/* The same for a row of a sample. Rows nearly always have the order of the sample before. */
+/* Finds the key of a row. Rows nearly always have the order of the sample before. */
 static struct stats_item *stats_find_row(struct stats *stats, const struct key *key)
 {
 	struct stats_item *stat = stats->next < stats->nr ? &stats->list[stats->next] : NULL;
@@ -59,7 +59,7 @@ static void stats_remove(struct stats *stats, size_t i)
 	stats->nr--;
 }
 
-/* The same, and stats_removed_at() reports it. */
+/* Removes an item that stats_removed_at() then reports. */
 static void stats_end(struct stats *stats, size_t i)
 {
 	array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1);
@@ -69,7 +69,7 @@ static void stats_end(struct stats *stats, size_t i)
 	stats_remove(stats, i);
 }
 
-/* Of what was removed, the first nr. */
+/* Forgets the first nr of the removed ones. */
 static void forget_removed(struct stats *stats, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -67,9 +67,9 @@ struct stats {
 	uint64_t lost;	 /* the sum of lost in all samples, see struct sample; never reset */
 	struct long_exits long_exits; /* the latest of all samples; never reset */
 	struct stack_sums stacks;     /* since the start, or a reset */
-	/* Of each source, 0 if there is none: the ticks of the latest sample and the one before, */
+	/* The ticks of each source's latest sample and the one before; 0: there is none. */
 	uint64_t latest[SAMPLE_SOURCES], before[SAMPLE_SOURCES];
-	uint64_t elapsed_ns[SAMPLE_SOURCES]; /* and the time between them */
+	uint64_t elapsed_ns[SAMPLE_SOURCES]; /* the time between these two */
 
 	/* stats' own: */
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the latest sample of each source */
@@ -143,7 +143,7 @@ struct sum {
 void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind, uint64_t tick);
 void sum_join(struct sum *sum, const struct sum *more);
 
-/* The same for the rates of several keys, as of stats_rates(). is_first: there are none yet. */
+/* Adds the rates of a key, as of stats_rates(), to the sum. is_first: the sum has none yet. */
 void stats_rates_add(float rates[STATS_HISTORY], bool is_first, const struct stats_item *stat,
 	       uint64_t tick);
 void stats_rates_join(float rates[STATS_HISTORY], bool is_first, const float more[STATS_HISTORY]);

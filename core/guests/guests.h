@@ -75,7 +75,7 @@ size_t guests_count_vcpus(const struct guests *guests);
 const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
 
-/* The same, and the latest GUESTS_ENDED guests that have ended, for ten minutes. */
+/* A guest that runs, or one of the latest GUESTS_ENDED that ended in the last ten minutes. */
 const struct guest *guests_find(const struct guests *guests, uint32_t id);
 #define GUESTS_ENDED 64
 /* This one is not forgotten when it has ended, unless GUESTS_ENDED others are kept, too. */

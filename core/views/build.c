@@ -197,11 +197,11 @@ static bool has_value(const struct view *view, size_t column)
 static bool is_there(const struct view *view, size_t i, const struct facts *facts,
 		     struct known *known)
 {
-	const struct column *column = &column_dictionary[view->type->columns[i].id];
+	const struct column_entry *entry = &column_dictionary[view->type->columns[i].id];
 
-	if (column->needs > NEEDS_VALUE && !known->is_set)
+	if (entry->needs > NEEDS_VALUE && !known->is_set)
 		*known = known_of(facts);
-	switch (column->needs) {
+	switch (entry->needs) {
 	case NEEDS_NOTHING:
 		break;
 	case NEEDS_VALUE:
@@ -211,13 +211,13 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 	case NEEDS_TIMES:
 		return known->has_exits && !known->is_untimed;
 	case NEEDS_PART:
-		return !known->is_untimed && known->times >> column->part & 1;
+		return !known->is_untimed && known->times >> entry->part & 1;
 	case NEEDS_WAIT:
 		return (known->times >> TIME_WAIT | known->hosts >> HOST_WAITED) & 1;
 	case NEEDS_HOST:
-		return known->hosts >> column->part & 1;
+		return known->hosts >> entry->part & 1;
 	case NEEDS_EVENT:
-		return known->events >> column->part & 1;
+		return known->events >> entry->part & 1;
 	}
 	return true;
 }

@@ -29,7 +29,7 @@
 
 #define ENTRY(id_, ...) [COL_##id_] = { __VA_ARGS__ },
 
-const struct column column_dictionary[COLUMNS] = { COLUMN_LIST(ENTRY) };
+const struct column_entry column_dictionary[COLUMNS] = { COLUMN_LIST(ENTRY) };
 
 /* ---- cells */
 

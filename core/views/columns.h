@@ -3,9 +3,10 @@
  * columns - the cells of tables, and the dictionary of all columns: names, headings, units, help,
  * and what a column needs.
  *
- * A view has a table of columns, each with what is its own: the rank, and words that differ. What
- * the table leaves out is as in the dictionary. Two columns of one name mean the same thing of
- * different rows, and have different numbers if different code fills them.
+ * A view has a table of columns (struct column), each with what is its own: the rank, and words
+ * that differ. What the table leaves out is as in the dictionary (struct column_entry). Two columns
+ * of one name mean the same thing of different rows, and have different numbers if different code
+ * fills them.
  */
 #ifndef KVMTOP_CORE_VIEWS_COLUMNS_H
 #define KVMTOP_CORE_VIEWS_COLUMNS_H
@@ -108,7 +109,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 
 /*
  * An entry each: number, name, heading, unit, width, help, what the row Total has of it, and what
- * it needs. See struct column.
+ * it needs. See struct column_entry.
  */
 #define COLUMN_LIST(COLUMN) \
 	/* What a row is of. */ \
@@ -440,24 +441,27 @@ enum column_total {
 	TOTAL_MEAN, /* of shares: the mean of the rows, by what they are shares of */
 };
 
-struct column {
-	enum column_id id;
-
-	/* In the dictionary, and in a view's table where these are different: */
-	const char *title; /* as a heading */
-	const char *help;
-	int width; /* characters: enough for nearly all values */
-
-	/* In the dictionary only: */
+/* What a column is, in every view. */
+struct column_entry {
 	const char *name; /* in JSON and for --sort */
+	const char *title, *help; /* where a view has no other ones */
+	int width; /* the same, in characters: enough for nearly all values */
 	enum cell_type type;
 	enum column_total total;
 	enum column_needs needs;
 	unsigned int part;  /* see needs */
 	bool is_cost;	    /* halts rank below other rows unless they have a share */
 	bool is_sentence;   /* for people it is a line below the row, after the title */
+};
 
-	/* In a view's table only: */
+extern const struct column_entry column_dictionary[COLUMNS];
+
+/* A column of a view's table. */
+struct column {
+	enum column_id id;
+	const char *title; /* as a heading; NULL: the dictionary's, as with help and width */
+	const char *help;
+	int width;
 	int rank; /* the lowest ones are shown first; 0: see ui/screen/layout.c */
 	int least; /* of a text: other columns are dropped before it becomes narrower */
 	int warn; /* the share, in percent, from which on the reader should look at it; 0: never */
@@ -469,8 +473,6 @@ struct column {
 	bool is_of_live;      /* absent in a recording */
 	bool is_marked;	      /* a mark in the row's name says the same: not for text */
 };
-
-extern const struct column column_dictionary[COLUMNS];
 
 static inline const char *column_name(const struct column *column)
 {

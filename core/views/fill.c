@@ -80,7 +80,7 @@ static struct cell longest(const struct timing_sum *timing, uint64_t max_ns)
 	return max_ns || hist_count(timing->hist) ? cell_ns(max_ns) : cell_none();
 }
 
-/* Of a recording; else absent. The deviation of a single duration is 0. */
+/* Only a recording has it. The deviation of a single duration is 0. */
 static struct cell deviation(const struct spread *spread)
 {
 	double variance;

@@ -22,7 +22,7 @@ struct row_of {
 	const struct field *field; /* NULL: none */
 	const char *name;	   /* of the field, where it is not the label */
 	uint64_t total;		   /* of owners: what %Total is a share of */
-	/* Of owners without exits: their count is 0, and so is their rate. */
+	/* An owner without exits has a count of 0, and a rate of 0. */
 	bool is_zero, has_zero_rate;
 };
 

@@ -206,7 +206,7 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
  * The host's numbers, and KVM's counters, by the column's type: a rate, a share of one host CPU, or
  * a level.
  */
-static struct cell cell_of_host(const struct column *column, const struct owner *owner)
+static struct cell cell_of_host(const struct column_entry *column, const struct owner *owner)
 {
 	const struct sum *part = column->needs == NEEDS_EVENT ?
 					      &owner->events[column->part] :

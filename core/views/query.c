@@ -251,7 +251,7 @@ static int source_of_exits(const struct query *query, const struct facts *facts)
 	return exits.rank ? (int)exits.source : -1;
 }
 
-/* Of several sources that the view needs its rows are of the one of the fields that it wants. */
+/* A view may need several sources: its rows are of the source of the fields that it wants. */
 uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
 {
 	const uint64_t *elapsed_ns = facts->stats->elapsed_ns;

@@ -73,7 +73,7 @@ struct query {
 	uint64_t until_ns;	      /* and until then; 0: no limit */
 
 	/* Waits and interrupts, view_who and view_interrupts: */
-	uint64_t since_ns;	      /* the start was so long ago: all since; 0: the last interval */
+	uint64_t since_ns; /* all since the start, which was so long ago; 0: the last interval */
 
 	/* Findings, view_why: */
 	const struct thresholds *thresholds; /* NULL: the defaults */
@@ -111,7 +111,7 @@ void query_wants(const struct query *query, const struct fields *fields, struct 
 
 /* For struct view_type: a view that shows exits. */
 bool query_wants_exits(const struct query *query, const struct field *field);
-/* The same: a view of exits needs their counts, and the time of the vCPUs. */
+/* What such a view needs: the counts of exits, and the time of the vCPUs. */
 bool query_needs_exits(const struct field *field);
 
 /* Whether any field of the query was counted for the guests that the query asks for. */

@@ -126,11 +126,11 @@ void rollup(struct rollup *rollup, const struct facts *facts);
 void rollup_sum_groups(struct rollup *rollup);
 void rollup_release(struct rollup *rollup);
 
-/* Of a roll-up without groups; NULL: none. */
+/* An owner of a roll-up without groups; NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
 /* How many exits the owners that are guests, or of guests, with these keys had since the start. */
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
-/* Of a roll-up with groups, after it: the number of a key's owner; nr_owners: none. */
+/* The number of a key's owner in a roll-up with groups; nr_owners: none. */
 size_t rollup_owner(const struct rollup *rollup, const struct key *key);
 /* Adds a key to a group, also to one that is not the roll-up's: of many rows most are not shown. */
 void group_add(struct rollup *rollup, struct group *group, const struct facts *facts,

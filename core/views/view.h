@@ -120,7 +120,7 @@ VIEW_LIST(VIEW_DECLARE)
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
-/* The same for a user's text: 0, or -EINVAL with error, which lists the tabs. */
+/* The tab that a user names: 0, or -EINVAL with error, which lists the tabs. */
 int view_type_find(const char *name, const struct view_type **ret_type, struct error *error);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
 /* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
@@ -197,7 +197,7 @@ static inline bool view_has(const struct view *view, enum column_id id)
 	return column >= 0 && view_has_column(view, (size_t)column);
 }
 
-/* Of the view's column, which exists. */
+/* The row's cell of a column that the view has. */
 static inline struct cell *view_cell(const struct view *view, struct view_row *row,
 				     enum column_id id)
 {
@@ -213,7 +213,7 @@ size_t view_columns(const struct view_type *type);
 int view_column_by_id(const struct view_type *type, const char *id);
 /* The names of the columns that rows can be sorted by: "reason, total, rate". */
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size);
-/* The same for a user's text: one of these columns, or -EINVAL with error, which lists them. */
+/* The column that a user names: one of these, or -EINVAL with error, which lists them. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct error *error);
 

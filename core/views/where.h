@@ -6,7 +6,7 @@
 #include "core/views/query.h"
 #include "core/views/view.h"
 
-/* Of a function, or of a node of the tree. */
+/* The numbers of a function, or of a node of the tree. */
 struct where_sum {
 	int64_t self_ns, ns;
 	uint64_t samples;

@@ -21,7 +21,7 @@ struct tree {
 	uint32_t *next_item; /* of the same exit: the position, plus 1 */
 	struct exit *exits;
 	size_t nr_exits, room_exits;
-	/* Of one exit: the nodes that have time, each before its calls; and the calls, as lists. */
+	/* The nodes of one exit that have time, each before its calls; and the calls, as lists. */
 	uint32_t *used, nr_used;
 	uint32_t *first, *next; /* by node; 0: none */
 };

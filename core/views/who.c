@@ -47,7 +47,7 @@ VIEW_TABLE_FITS(columns);
 #define SMALL 100
 #define SMALL_OF_TIME 2000
 
-/* Of a vCPU, where query.most_rows is exceeded; the others are one row. */
+/* Rows of a vCPU where query.most_rows is exceeded; the others are one row. */
 #define NAMED 4
 
 static bool is_wait(const struct field *field)
@@ -93,7 +93,7 @@ uint64_t who_ns(const struct query *query, const struct group *group)
 	return query->since_ns ? group->timing.total_ns : group->timing.delta_ns;
 }
 
-/* The same time. */
+/* How long the interval is, or the time since the start. */
 static uint64_t whole_ns_of(const struct row_of *of)
 {
 	uint64_t since_ns = of->query->since_ns;
@@ -238,7 +238,7 @@ static uint64_t least_named(const struct query *query, const struct culprits *cu
 	return longest[NAMED - 1];
 }
 
-/* Of the time that the vCPU waited. */
+/* Whether it is a small part of what the vCPU waited. */
 static bool is_small(const struct row_of *of, uint64_t ns, uint64_t waited_ns)
 {
 	const struct query *query = of->query;

@@ -73,7 +73,7 @@ int grid_put(struct grid *grid, int row, int col, enum style style, const char *
 int grid_printf(struct grid *grid, int row, int col, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* The same for one character of one column: much faster, for pictures. */
+/* Puts one character of one column: much faster, for pictures. */
 void grid_put_char(struct grid *grid, int row, int col, enum style style, wchar_t ch);
 
 /* Gives a whole row, or its columns from col on, a style. */

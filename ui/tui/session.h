@@ -162,7 +162,7 @@ void tui_sample(struct tui *tui);
  * past answers at once.
  */
 void tui_ask(struct tui *tui);
-/* The same for live providers, whatever is shown. */
+/* Asks live providers, whatever is shown. */
 void tui_ask_now(struct tui *tui);
 /* Makes the facts of the chosen moment of the past. */
 void tui_show_moment(struct tui *tui);

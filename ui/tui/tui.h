@@ -72,7 +72,7 @@ struct view_order *preferences_order(struct preferences *preferences, const stru
 void preferences_parse(struct preferences *preferences, const char *text, const char *path,
 		       void (*wrong)(const struct error *error));
 
-/* The same with the lines of a file, which may be absent. */
+/* Parses the lines of a file, which may be absent. */
 void preferences_read(struct preferences *preferences, const char *path,
 		      void (*wrong)(const struct error *error));
 
