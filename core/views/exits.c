@@ -222,11 +222,10 @@ static void build_groups(struct view *view, const struct query *query, const str
 
 	rollup_begin(&view->sums, by);
 	view->sums.keys = query_keys(query);
-	view->sums.has_groups = true;
 	view->sums.is_since_start = query->type == &view_exit_totals;
 	view->sums.joins_names = query->joins_names;
 	choose(&view->sums, query, facts);
-	rollup(&view->sums, facts);
+	rollup_groups(&view->sums, facts);
 	rollup_sum_groups(&view->sums);
 	add_rows(view, &of, has_names ?
 		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);

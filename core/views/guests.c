@@ -119,7 +119,7 @@ void guests_build(struct view *view, const struct query *query, const struct fac
 	choose(view, query, facts);
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		rollup_expect(sums, guest->id, -1);
-	rollup(sums, facts);
+	rollup_owners(sums, facts);
 	owners_look_for_zeros(sums, query, facts, &of);
 	of.total = rollup_total(sums, &(struct keys){ .guest = GUEST_ALL });
 	for (size_t i = 0; i < sums->nr_owners; i++) {

@@ -62,7 +62,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	view->cost = facts_cost(facts);
 	rollup_begin(sums, GROUP_GUEST | GROUP_VCPU);
 	vcpus_choose_exits(sums, query, facts);
-	rollup(sums, facts);
+	rollup_owners(sums, facts);
 	place_vcpus(sums, query);
 	for (size_t i = 0; i < sums->nr_owners; i++) {
 		of.owner = &sums->owners[i];

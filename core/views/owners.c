@@ -446,7 +446,7 @@ struct exits_summary exits_summarize(const struct facts *facts, uint32_t guest)
 	rollup_begin(&sums, GROUP_GUEST);
 	sums.keys.guest = guest;
 	summary.name = choose(&sums, facts);
-	rollup(&sums, facts);
+	rollup_owners(&sums, facts);
 	for (size_t i = 0; i < sums.nr_owners; i++)
 		owner_join(&summary.all, &sums.owners[i]);
 	if (!summary.all.exits.nr)

@@ -22,7 +22,7 @@ void rollup_begin(struct rollup *rollup, unsigned int by)
 {
 	rollup->keys = (struct keys){ .guest = GUEST_ALL };
 	rollup->by = by;
-	rollup->has_groups = rollup->is_since_start = rollup->joins_names = false;
+	rollup->is_since_start = rollup->joins_names = false;
 	rollup->joined = rollup->joined_as = GUEST_ALL;
 	field_set_clear(&rollup->counted);
 	field_set_clear(&rollup->reasons);
@@ -406,16 +406,27 @@ static bool knows_parts(const struct facts *facts)
 	return false;
 }
 
-void rollup(struct rollup *rollup, const struct facts *facts)
+static void add_keys(struct rollup *rollup, const struct facts *facts, bool has_groups)
 {
+	rollup->has_groups = has_groups;
 	rollup->has_parts = knows_parts(facts);
 	for (size_t i = 0; i < facts->stats->nr; i++)
 		add_key(rollup, facts, &facts->stats->list[i]);
 	add_costs(rollup);
-	for (size_t i = 0; rollup->has_groups && i < rollup->nr_owners; i++)
-		owner_join(&rollup->all, &rollup->owners[i]);
-	if (!rollup->has_groups && !are_sorted(rollup))
+}
+
+void rollup_owners(struct rollup *rollup, const struct facts *facts)
+{
+	add_keys(rollup, facts, false);
+	if (!are_sorted(rollup))
 		qsort(rollup->owners, rollup->nr_owners, sizeof(*rollup->owners), compare_owners);
+}
+
+void rollup_groups(struct rollup *rollup, const struct facts *facts)
+{
+	add_keys(rollup, facts, true);
+	for (size_t i = 0; i < rollup->nr_owners; i++)
+		owner_join(&rollup->all, &rollup->owners[i]);
 }
 
 void rollup_sum_groups(struct rollup *rollup)

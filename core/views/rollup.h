@@ -85,7 +85,6 @@ struct rollup {
 	struct keys keys;
 	unsigned int by; /* GROUP_*: an owner for each guest, vCPU; a group for each reason */
 	bool joins_names;	   /* guests of one name are one, the first of them */
-	bool has_groups;	   /* what is counted is in groups; else in its owner's exits */
 	bool is_since_start; /* groups' buckets are since the start, not of the interval */
 	struct field_set counted;  /* the fields that are added up */
 	struct field_set reasons;  /* the fields that may be an owner's costliest */
@@ -100,6 +99,7 @@ struct rollup {
 	bool has_parts; /* parts of the time of exits are known; else all of a halt is idle */
 
 	/* Its own: */
+	bool has_groups;
 	size_t room_owners, room_groups, latest;
 	uint32_t joined, joined_as; /* the latest guest, and the first of its name */
 	struct key_index owner_index, group_index, cost_index;
@@ -121,16 +121,19 @@ void rollup_begin(struct rollup *rollup, unsigned int by);
 void rollup_choose_reasons(struct rollup *rollup, const struct facts *facts, struct exits exits);
 /* An owner that is in the result also if there is no key of it. */
 void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu);
-void rollup(struct rollup *rollup, const struct facts *facts);
+/* Adds up the keys: what is counted is in its owner's exits, */
+void rollup_owners(struct rollup *rollup, const struct facts *facts);
+/* or in groups of its owner. */
+void rollup_groups(struct rollup *rollup, const struct facts *facts);
 /* For shares of all: makes all_groups; and, of recordings, the groups' percentiles. */
 void rollup_sum_groups(struct rollup *rollup);
 void rollup_release(struct rollup *rollup);
 
-/* An owner of a roll-up without groups; NULL: none. */
+/* An owner, after rollup_owners(); NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
 /* How many exits the owners that are guests, or of guests, with these keys had since the start. */
 uint64_t rollup_total(const struct rollup *rollup, const struct keys *keys);
-/* The number of a key's owner in a roll-up with groups; nr_owners: none. */
+/* The number of a key's owner, after rollup_groups(); nr_owners: none. */
 size_t rollup_owner(const struct rollup *rollup, const struct key *key);
 /* Adds a key to a group, also to one that is not the roll-up's: of many rows most are not shown. */
 void group_add(struct rollup *rollup, struct group *group, const struct facts *facts,

@@ -97,7 +97,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		for (size_t j = 0; j < guest->nr_vcpus; j++)
 			rollup_expect(sums, guest->id, guest->vcpus[j].index);
 	}
-	rollup(sums, facts);
+	rollup_owners(sums, facts);
 	owners_look_for_zeros(sums, query, facts, &of);
 	of.total = total_of_guests(sums, query);
 	for (size_t i = 0; i < sums->nr_owners; i++) {

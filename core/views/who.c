@@ -406,7 +406,6 @@ void who_build(struct view *view, const struct query *query, const struct facts 
 
 	rollup_begin(sums, GROUP_ALL);
 	sums->keys = query_keys(query);
-	sums->has_groups = true;
 	sums->is_since_start = query->since_ns;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
@@ -414,7 +413,7 @@ void who_build(struct view *view, const struct query *query, const struct facts 
 		if (query->type->wants(query, field) && !is_culprit(field))
 			field_set_add(&sums->counted, i);
 	}
-	rollup(sums, facts);
+	rollup_groups(sums, facts);
 	groups = xcalloc(sums->nr_groups + 1, sizeof(struct group *));
 	for (size_t i = 0; i < sums->nr_groups; i++)
 		groups[i] = &sums->groups[i];

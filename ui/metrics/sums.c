@@ -137,10 +137,10 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 	uint32_t lost = fields_find(facts->fields, "lost_exits");
 
 	rollup_begin(&sums->counts, GROUP_GUEST | GROUP_REASON);
-	sums->counts.has_groups = sums->counts.is_since_start = true;
+	sums->counts.is_since_start = true;
 	for (size_t i = 0; i < sums->nr_columns; i++)
 		field_set_add(&sums->counts.counted, sums->columns[i]);
-	rollup(&sums->counts, facts);
+	rollup_groups(&sums->counts, facts);
 	for (size_t i = 0; i < sums->counts.nr_groups; i++) {
 		struct group *group = &sums->counts.groups[i];
 		struct guest_sum *guest = guest_sum_of(sums, group->key.guest);
@@ -182,7 +182,7 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 	const struct rollup *times = &sums->times;
 
 	rollup_begin(&sums->times, GROUP_GUEST | GROUP_VCPU);
-	rollup(&sums->times, facts);
+	rollup_owners(&sums->times, facts);
 	for (size_t i = 0; i < times->nr_owners; i++) {
 		struct owner *owner = &times->owners[i];
 		struct guest_sum *guest = guest_sum_of(sums, owner->key.guest);
