@@ -336,7 +336,7 @@ built: # what make test runs
 	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
 	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) BUILD=$(SANITIZED) \
 		$(NEEDED_SANITIZED))
-test: built ## build and run every test, install nothing (TESTS="tests/cli/live.t tests/unit/lib ...")
+test: built ## build and run tests, install nothing (TESTS="tests/cli/live.t tests/unit/lib ...")
 	@touch $(TOOLS_PASSED).now
 	@$(RUN_ENV) tests/run $(CHOSEN_TESTS)
 	@$(if $(TESTS)$(UNCHANGED),,mv $(TOOLS_PASSED).now $(TOOLS_PASSED))
