@@ -77,17 +77,6 @@ static void batch_takes_gauges_to_have_moved_by_0(void **state)
 		"pages_4k                                         512         0\n");
 }
 
-static void batch_has_dashes_for_what_is_absent(void **state)
-{
-	struct world *w = *state;
-	struct view_row *row = view_add(&w->view);
-
-	row->cells[0] = cell_text("kvm_exit");
-	row->field = 0;
-	assert_string_equal(lines_once(w, LINES_BATCH),
-		"kvm_exit                                           -         -\n");
-}
-
 static void batch_leaves_out_others(void **state)
 {
 	struct world *w = *state;
@@ -345,18 +334,6 @@ static void csv_follows_a_file_that_was_emptied(void **state)
 
 /* ---- text */
 
-static void text_is_aligned_below_headings(void **state)
-{
-	struct world *w = *state;
-
-	add_event(w, "kvm_exit", 2000, 1000);
-	add_event(w, "kvm_exit(MSR_WRITE)", 700, 512);
-	add_level(w, "pages_4k", FIELD_GAUGE, 77);
-	assert_string_equal(lines_once(w, LINES_TEXT),
-		"time (per 3.0 s)     kvm_exit kvm_exit(MSR_WRITE)  pages_4k\n"
-		"2026-11-21 01:26:48      1000                 512        77\n");
-}
-
 static void flaw_C4_only_active_events_have_columns(void **state)
 {
 	struct world *w = *state;
@@ -367,14 +344,6 @@ static void flaw_C4_only_active_events_have_columns(void **state)
 	assert_null(strstr(w->text, "other"));
 	assert_null(strstr(w->text, "kvm_ack_irq"));
 	assert_non_null(strstr(w->text, " kvm_exit(IOIO) "));
-}
-
-static void text_of_nothing_is_the_time(void **state)
-{
-	struct world *w = *state;
-
-	add_event(w, "kvm_exit", 0, 0);
-	assert_string_equal(lines_once(w, LINES_TEXT), WHEN "\n");
 }
 
 static void text_columns_join_and_stay(void **state)
@@ -470,18 +439,6 @@ static void text_shortens_what_would_break_its_columns(void **state)
 		"2026-11-21 01:26:48 999999999     1.23G\n");
 }
 
-static void text_of_guests_has_a_column_each(void **state)
-{
-	struct world *w = *state;
-
-	add_guest(w, 1, "a guest named Bär", 2);
-	add_guest(w, 2, "db", 3);
-	add_guest(w, STATS_ENDED, "(ended)", 4);
-	assert_string_equal(lines_once(w, LINES_TEXT),
-		"time (per 3.0 s)    a guest named Bär        db   (ended)\n"
-		"2026-11-21 01:26:48                 2         3         4\n");
-}
-
 /* ---- JSON */
 
 static void json_is_one_object_a_line(void **state)
@@ -512,31 +469,6 @@ static void json_is_one_object_a_line(void **state)
 		"\"delta\":2,\"rate\":null,\"other\":true},"
 		"{\"event\":\"pages_4k\",\"parent\":null,\"total\":7,\"total_percent\":null,"
 		"\"delta\":null,\"rate\":null,\"elapsed_s\":2.9999}]}\n");
-}
-
-static void json_of_guests_has_their_columns(void **state)
-{
-	struct world *w = *state;
-
-	add_guest(w, 1, "db", 3);
-	/* Whether there is something for them or not. */
-	w->view.absent = ~(UINT64_C(1) << view_column_by_id(&view_guests, "ended"));
-	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"view\""),
-		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
-		"\"vmm\":null,\"title\":null,\"project\":null,\"flavor\":null,\"id\":null,"
-		"\"vmm_percent\":null,\"total\":30,\"total_percent\":null,\"delta\":3,"
-		"\"rate\":null,"
-		"\"guest_percent\":null,\"l2_percent\":null,\"kvm_percent\":null,"
-		"\"user_percent\":null,"
-		"\"poll_percent\":null,\"block_percent\":null,\"block_user_percent\":null,"
-		"\"wait_percent\":null,\"throttled_percent\":null,\"idle_percent\":null,"
-		"\"cpu_percent\":null,\"migration_rate\":null,"
-		"\"vcpu_ns\":null,"
-		"\"io_rate\":null,\"mmio_rate\":null,\"halt_rate\":null,\"emulated_rate\":null,"
-		"\"interrupt_rate\":null,\"fault_rate\":null,\"signal_rate\":null,"
-		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
-		"\"ended\":null,"
-		"\"huge_percent\":null,\"swapped_percent\":null,\"uuid\":null,\"pod\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)
@@ -610,31 +542,6 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 }
 
 static const uint64_t hist[HIST_BUCKETS] = { 1, 0, 5, [HIST_BUCKETS - 1] = 1 };
-
-static void json_of_exits_has_ns_and_buckets(void **state)
-{
-	struct world *w = *state;
-
-	add_exit(w, "MSR", false, hist);
-	add_exit(w, "HLT", true, hist);
-	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
-		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"total_percent\":null,\"time_percent\":6.250,\"cpu_percent\":null,"
-		"\"poll_percent\":null,\"block_percent\":null,\"wait_percent\":null,"
-		"\"idle_percent\":null,\"time_ns\":null,\"avg_ns\":1234,"
-		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
-		"\"open_ns\":null,"
-		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
-		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"total_percent\":null,\"time_percent\":0.000,\"cpu_percent\":null,"
-		"\"poll_percent\":null,\"block_percent\":null,\"wait_percent\":null,"
-		"\"idle_percent\":null,\"time_ns\":null,"
-		"\"avg_ns\":1234,\"p50_ns\":null,\"p99_ns\":null,"
-		"\"interval_max_ns\":null,\"max_ns\":null,"
-		"\"open_ns\":null,"
-		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"
-		"\"halt\":true}]}\n");
-}
 
 static void exits_are_a_table(void **state)
 {
@@ -722,26 +629,6 @@ static void guests_of_one_name_are_told_apart(void **state)
 		"guest(4001)                                       30         3\n"
 		"db                                                40         4\n"
 		"guest(4003)                                       50         5\n");
-}
-
-/* The time, then all that is known of each row, also what is for programs only. */
-static void a_log_of_exits_has_their_times(void **state)
-{
-	struct world *w = *state;
-	struct view_row *row = add_exit(w, "MSR_WRITE", false, hist);
-
-	row->cells[view_column_by_id(&view_exits, "time_ns")] = cell_ns(8638);
-	row->cells[view_column_by_id(&view_exits, "interval_max_ns")] = cell_ns(2048);
-	row->cells[view_column_by_id(&view_exits, "max_ns")] = cell_ns(70000);
-	assert_string_equal(lines_once(w, LINES_TABLE | LOG),
-		"time (per 3.0 s)               Exit reason       Total       Delta    Count/s"
-		"  %Count  Time%   CPU%  Poll%  Block%  Wait%  Idle%     Time      Avg      p50"
-		"      p99   CurMax      Max\n"
-		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
-		"       -    6.2      -      -       -      -      -   8.64µs   1.23µs        -"
-		"        -   2.05µs   70.0µs\n");
-	assert_string_equal(strchr(lines_once(w, LINES_ROWS | LOG), '\n') + 1,
-		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,,,,,8638,1234,,,2048,70000,\n");
 }
 
 /* Headings come when a column is wider than before, and every 20 lines. */
@@ -835,7 +722,6 @@ UNIT(test_formats)
 		T(batch_is_kvm_stats_with_debugfs),
 		T(flaw_B16_columns_never_touch),
 		T(batch_takes_gauges_to_have_moved_by_0),
-		T(batch_has_dashes_for_what_is_absent),
 		T(batch_leaves_out_others),
 		T(batch_pads_by_columns_not_bytes),
 		T(csv_header_is_kvm_stats),
@@ -852,26 +738,20 @@ UNIT(test_formats)
 		T(csv_quotes_only_what_needs_it),
 		T(flaw_C1_csv_of_guests_has_a_row_each),
 		T(csv_follows_a_file_that_was_emptied),
-		T(text_is_aligned_below_headings),
 		T(flaw_C4_only_active_events_have_columns),
-		T(text_of_nothing_is_the_time),
 		T(text_columns_join_and_stay),
 		T(text_has_headings_every_20),
 		T(text_columns_keep_their_order),
 		T(text_names_the_interval_once_it_is_known),
 		T(text_shortens_what_would_break_its_columns),
-		T(text_of_guests_has_a_column_each),
 		T(json_is_one_object_a_line),
-		T(json_of_guests_has_their_columns),
 		T(json_elapsed_is_null_when_not_known),
 		T(json_time_has_the_offset),
 		T(json_numbers_are_numbers),
-		T(json_of_exits_has_ns_and_buckets),
 		T(exits_are_a_table),
 		T(tables_go_on),
 		T(rows_are_quoted_and_exact),
 		T(guests_of_one_name_are_told_apart),
-		T(a_log_of_exits_has_their_times),
 		T(a_log_table_keeps_its_columns),
 		T(rows_of_zeros_are_skipped),
 		T(pictures_have_whole_letters),
