@@ -343,6 +343,7 @@ test: built ## build and run tests, install nothing (TESTS="tests/cli/live.t tes
 	@$(if $(UNCHANGED),echo "unchanged since they passed: $(UNCHANGED)")
 
 check-live: ## run the tests that need this machine's own KVM for minutes
+	@packaging/tools/mount-tracefs
 	@$(MAKE) test TESTS="$(LIVE_TESTS)"
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
