@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vCPUs that were asleep when the programs were attached. An idle vCPU makes no exit while its
- * guest has nothing to do, and so has no record. The reader makes one here, and the vCPU's thread
- * goes on with it when it wakes up.
+ * vCPUs that fell asleep before they had a record: before the programs were attached, or, as vCPUs
+ * that no guest starts, before their first exit. An idle vCPU makes no exit while its guest has
+ * nothing to do. The reader makes its record here, and the vCPU's thread goes on with it when it
+ * wakes up.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -71,7 +72,7 @@ void exits_asleep_find(struct exits_bpf *bpf, const struct guests *guests)
 				.vcpu = (uint32_t)guest->vcpus[j].index,
 			};
 
-			if (guest->vcpus[j].tid > 0)
+			if (guest->vcpus[j].tid > 0 && !exits_bpf_has_record(bpf, thread.tid))
 				look(bpf, &thread);
 		}
 	}

@@ -44,6 +44,8 @@ struct exits_state {
 	struct guest_functions *functions; /* NULL: no guest's functions are named */
 	struct error no_stacks; /* why */
 	uint32_t flags; /* of the next sample's rows */
+	uint64_t generation; /* of the inventory, whose sleeping vCPUs have records */
+	unsigned int looks_left; /* for these */
 };
 
 /* The machine's exit event; NULL: its reasons are not known, and only exits to user space count. */
@@ -165,6 +167,20 @@ static uint32_t room_for(const struct exits_state *exits, uint32_t used)
 	return nr + nr / 4 + SPARE;
 }
 
+/* A new vCPU's thread may be found before it falls asleep: there are two looks. */
+static void find_sleepers(struct exits_state *exits)
+{
+	uint64_t generation = guests_generation(exits->args.guests);
+
+	if (exits->generation != generation)
+		exits->looks_left = 2;
+	exits->generation = generation;
+	if (!exits->looks_left)
+		return;
+	exits->looks_left--;
+	exits_asleep_find(exits->bpf, exits->args.guests);
+}
+
 static int begin(struct exits_state *exits, struct error *error)
 {
 	uint32_t max_threads = exits->bpf->max_threads;
@@ -174,7 +190,8 @@ static int begin(struct exits_state *exits, struct error *error)
 	err = exits_bpf_attach(exits->bpf, error);
 	if (err)
 		return err;
-	exits_asleep_find(exits->bpf, exits->args.guests);
+	exits->generation = UINT64_MAX; /* the programs have no record yet */
+	find_sleepers(exits);
 	for (int part = 0; exits->bpf->sees_away && part < TIME_PARTS; part++) {
 		if (EXIT_FIELDS_AWAY >> part & 1)
 			exits_names_add_part(exits->names, (enum time_part)part);
@@ -454,6 +471,7 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 	exits->has_failed = false;
 	if (!exits->bpf)
 		return -EAGAIN;
+	find_sleepers(exits);
 	lost = lost_since(exits);
 	err = read_all(exits, sample, error);
 	if (err) {

@@ -369,6 +369,13 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	}
 }
 
+bool exits_bpf_has_record(const struct exits_bpf *bpf, uint32_t tid)
+{
+	uint32_t number;
+
+	return bpf_map_lookup_elem(bpf_map__fd(bpf->program->maps.by_tid), &tid, &number) == 0;
+}
+
 bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sleeper,
 			   uint32_t *ret_number)
 {

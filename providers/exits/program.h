@@ -93,6 +93,8 @@ struct exits_sleeper {
 	uint64_t waited_ns; /* for CPUs, by the scheduler */
 };
 
+bool exits_bpf_has_record(const struct exits_bpf *bpf, uint32_t tid);
+
 /* Makes its record. False: it has one now, or there is no room. */
 bool exits_bpf_add_sleeper(struct exits_bpf *bpf, const struct exits_sleeper *sleeper,
 			   uint32_t *ret_number);

@@ -287,7 +287,9 @@ static void test_sleepers(void **state)
 	if (!machine->bpf)
 		skip();
 	map.is_ours = false;
+	assert_false(exits_bpf_has_record(machine->bpf, 101));
 	assert_true(exits_bpf_add_sleeper(machine->bpf, &sleeper, &number));
+	assert_true(exits_bpf_has_record(machine->bpf, 101));
 	record = exits_bpf_thread(machine->bpf, number);
 	assert_int_equal(record->tid, 101);
 	assert_int_equal(record->number, number);

@@ -574,6 +574,19 @@ static void test_sleep_that_was_a_wait(void **state)
 	assert_int_equal(count_of(w, "vmexit_waited(HLT)"), SECOND * 3 / 2);
 }
 
+/* Nobody starts this vCPU: it sleeps, and has made no exit. */
+static void test_never_started(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	record->at.away_since = SECOND;
+	record->at.away = EXITS_IDLES;
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "time"), 2 * SECOND);
+	assert_int_equal(count_of(w, "time(idle)"), 2 * SECOND);
+}
+
 static void write_scheduler(const struct world *w, uint64_t ran_ns, uint64_t waited_ns,
 			    const char *stat)
 {
@@ -1516,6 +1529,7 @@ UNIT(test_exits)
 		TEST(test_user_space_never_back),
 		AWAY(test_parts_of_a_kicked_halt),
 		AWAY(test_sleep_that_was_a_wait),
+		AWAY(test_never_started),
 		AWAY(test_poll_within_its_exits),
 		AWAY(test_user_space_that_is_off),
 		TEST(test_parts_are_the_whole),
