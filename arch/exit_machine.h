@@ -76,8 +76,7 @@ struct exit_machine {
 	 * it; 0: it has a CPU.
 	 */
 	__u64 away_since;
-	__u32 away; /* enum exits_away */
-	__u32 unused;
+	__u64 away; /* enum exits_away */
 	/*
 	 * Of a vCPU that runs guests of its own. nested_since: begun of the latest exit of L2,
 	 * written when its cell is L2's; entered: when the guest, L1 or L2, was entered.

@@ -114,10 +114,9 @@ static __always_inline _Bool may_be_of_vmm(const struct task_struct *task)
 {
 	const struct mm_struct *mm = task->mm;
 
-	if (!mm)
-		return 0;
-	return !bpf_core_field_exists(struct mm_struct, notifier_subscriptions) ||
-	       !bpf_core_field_exists(struct kvm, mmu_notifier) || mm->notifier_subscriptions;
+	return mm && (!bpf_core_field_exists(struct mm_struct, notifier_subscriptions) ||
+		      !bpf_core_field_exists(struct kvm, mmu_notifier) ||
+		      mm->notifier_subscriptions);
 }
 
 static __always_inline __u32 look_up_number(void)

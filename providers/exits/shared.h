@@ -125,7 +125,6 @@ struct exits_thread {
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	__u32 next_slot; /* for the next reason that counts anything; 0: none has */
-	__u32 unused;
 	/* The scheduler's sums when user space got the exit, see note_userspace(). */
 	__u64 user_delay, user_ran, user_off, user_switches;
 	/*
@@ -145,7 +144,6 @@ struct exits_thread {
 	char comm[16]; /* its name when it was first seen */
 	__u32 further[EXITS_FURTHER]; /* its further records: their numbers, plus 1; the first: 0 */
 	__u32 extra; /* the same, of the one that has an extra */
-	__u32 unused2;
 	/* By cell: its slot, plus 1; 0: it has none. further[SLOT / STEP], own[SLOT % STEP]. */
 	__u8 slots[EXITS_CELLS];
 	union {
