@@ -410,14 +410,15 @@ static int read_outputs(struct options *options, struct error *error)
 /* The word that costs most sets the level. */
 static enum cost cost_of(const struct options *options)
 {
-	const unsigned int keeps_exits = 1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE;
-	enum cost cost = options->tracepoints ? COST_EVENTS :
-			 options->debugfs || options->include_past ? COST_NONE : COSTS;
-	enum cost named = options->cost_name ?
-		(enum cost)option_word(COSTS_BY_NAME, options->cost_name) : COSTS;
+	const char *name = options->cost_name;
 
-	cost = named < cost ? named : cost;
-	return cost < COSTS && !(options->keeps & keeps_exits) ? cost : COST_TIMES;
+	if (options->keeps & (1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE))
+		return COST_TIMES;
+	if (name && option_word(COSTS_BY_NAME, name) == COST_TIMES)
+		return COST_TIMES;
+	if (options->tracepoints || (name && option_word(COSTS_BY_NAME, name) == COST_EVENTS))
+		return COST_EVENTS;
+	return name || options->debugfs || options->include_past ? COST_NONE : COST_TIMES;
 }
 
 static int read_values(struct options *options, struct error *error)

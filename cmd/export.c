@@ -230,8 +230,10 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 		err = -errno;
 	if (err)
 		whole_file_drop(&file);
-	else
-		err = file.file == stdout ? (fflush(stdout) ? -errno : 0) : whole_file_keep(&file);
+	else if (file.file != stdout)
+		err = whole_file_keep(&file);
+	else if (fflush(stdout))
+		err = -errno;
 	/* Errors are printed here; a reader that is gone is no failure. */
 	if (err)
 		clearerr(stdout);

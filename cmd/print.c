@@ -48,8 +48,11 @@ void run_lines_plain(struct run *run)
 {
 	const struct options *options = run->options;
 
-	run->lines.config.format = options->json ? LINES_JSON : options->csv ? LINES_ROWS :
-									       LINES_TABLE;
+	run->lines.config.format = LINES_TABLE;
+	if (options->csv)
+		run->lines.config.format = LINES_ROWS;
+	if (options->json)
+		run->lines.config.format = LINES_JSON;
 	run->lines.config.path = options->output;
 	run->lines.config.overwrites = true;
 	run->lines.config.start_ns = run->source ? run->source->recording.start_ns : 0;

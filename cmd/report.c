@@ -114,10 +114,10 @@ static int read_recording(struct report *report, struct error *error)
 {
 	const struct options *options = report->run.options;
 	bool is_table = !wants_screen(options) && !options->view;
+	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
 	const struct run_plan plan = {
 		.source.recording = {
-			.longer_ns = is_table ? 0 : options->longer_ns ? options->longer_ns :
-									 LONG_EXITS_DEFAULT_NS,
+			.longer_ns = is_table ? 0 : longer_ns,
 			.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
 			.has_moments = wants_screen(options),
 			.has_code = !is_table,

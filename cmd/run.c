@@ -106,12 +106,19 @@ void chosen_ask(const struct chosen *chosen, struct query *query)
 {
 	/* No guest yet: no key of the guests that have been forgotten has a vCPU. */
 	static const struct vcpu_key none = { STATS_ENDED, 0 };
-	bool is_one = chosen->nr == 1;
 
 	query->is_by_name = chosen->choice.word[0];
-	query->guest = is_one ? chosen->guests[0].guest : GUEST_ALL;
-	query->only = is_one ? NULL : chosen->nr ? chosen->guests : &none;
-	query->nr_only = is_one ? 0 : chosen->nr ? chosen->nr : 1;
+	query->guest = GUEST_ALL;
+	query->only = &none;
+	query->nr_only = 1;
+	if (chosen->nr == 1) {
+		query->guest = chosen->guests[0].guest;
+		query->only = NULL;
+		query->nr_only = 0;
+	} else if (chosen->nr) {
+		query->only = chosen->guests;
+		query->nr_only = chosen->nr;
+	}
 }
 
 void chosen_release(struct chosen *chosen)

@@ -47,8 +47,9 @@ static int why_begin(struct run *run, struct error *error)
 	};
 	int err = run_signals(run, run->options->output, false);
 
-	run->query.type = !is_who(run) ? &view_why :
-			  run->options->interrupts ? &view_interrupts : &view_who;
+	run->query.type = &view_why;
+	if (is_who(run))
+		run->query.type = run->options->interrupts ? &view_interrupts : &view_who;
 	run->query.sort = view_default_sort(run->query.type);
 	run->query.children = run->options->children || run->options->json || run->options->csv;
 	if (!err)

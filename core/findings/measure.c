@@ -317,7 +317,9 @@ static double on_cpu(const struct measure *measure, const struct stats_item *sta
 	ns = exits && exits->timing ? exits->timing->delta_ns : 0;
 	of = &measure->rules[key.field];
 	slept_ns = delta_of(measure, key, of->blocked) + delta_of(measure, key, of->idle);
-	return !slept_ns || !ns ? 1 : slept_ns < ns ? 1 - (double)slept_ns / (double)ns : 0;
+	if (!slept_ns || !ns)
+		return 1;
+	return slept_ns < ns ? 1 - (double)slept_ns / (double)ns : 0;
 }
 
 static struct seen see_stat(const struct measure *measure, const struct stats_item *stat,

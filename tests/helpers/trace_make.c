@@ -414,8 +414,8 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|\n"
-		"                  stacks|threads|threads-dat|threads-perf|threads-kvmtrace FILE\n"
+		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|stacks|\n"
+		"                  threads|threads-dat|threads-perf|threads-kvmtrace FILE\n"
 		"                  [EXITS]\n"
 		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;

@@ -61,10 +61,13 @@ static void choose_unit(struct recording *recording)
 	bool is_any = choice->interval_s <= 0;
 	struct pairing *pairing = &recording->pairing;
 
-	recording->unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
-	recording->ns_per_unit = ns_per_unit > 0 ? ns_per_unit : is_count ? 0 : 1;
-	if (recording->unit == UNIT_CYCLES)
+	recording->unit = UNIT_NS;
+	recording->ns_per_unit = ns_per_unit;
+	if (ns_per_unit <= 0) {
+		recording->unit = UNIT_CYCLES;
+		recording->ns_per_unit = is_count ? 0 : 1;
 		return;
+	}
 	pairing->has_other_unit = ns_per_unit != 1;
 	pairing->ns_per_unit = ns_per_unit;
 	pairing->longer = (uint64_t)((double)choice->longer_ns / ns_per_unit);

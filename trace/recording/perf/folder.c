@@ -62,11 +62,14 @@ static bool open_piece(struct trace_file *file, int folder, size_t number)
 	char name[NAME_SIZE];
 	struct stat st;
 	char *line;
-	int fd, err;
+	int fd, err = 0;
 
 	snprintf(name, sizeof(name), PREFIX "%zu", number);
 	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	err = fd < 0 || fstat(fd, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		err = errno;
+	else if (!S_ISREG(st.st_mode))
+		err = EINVAL;
 	if (!err && st.st_size > 0) {
 		trace_add_piece(file, fd, name, (uint64_t)st.st_size);
 		return true;
