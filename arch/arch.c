@@ -375,7 +375,7 @@ void reasons_release(struct reasons *reasons)
 
 static const struct reason *find_code(const struct reasons *reasons, uint64_t code)
 {
-	size_t at = array_count_first(reasons->nr, i, reasons->list[i].code < code);
+	size_t at = array_lower_bound(reasons->nr, i, reasons->list[i].code < code);
 
 	return at < reasons->nr && reasons->list[at].code == code ? &reasons->list[at] : NULL;
 }

@@ -172,7 +172,7 @@ static const struct rates_key *find_key(struct rates *rates, const struct key *k
 	size_t at = rates->next;
 
 	if (at >= rates->nr || key_compare(&rates->keys[at].key, key) != 0)
-		at = array_count_first(rates->nr, i, key_compare(&rates->keys[i].key, key) < 0);
+		at = array_lower_bound(rates->nr, i, key_compare(&rates->keys[i].key, key) < 0);
 	if (at == rates->nr || key_compare(&rates->keys[at].key, key) != 0)
 		return NULL;
 	rates->next = at + 1;

@@ -55,7 +55,7 @@ struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct moment 
 
 size_t kept_index(const struct kept *kept, uint64_t id)
 {
-	return array_count_first(kept->nr, i, kept->list[i].id < id);
+	return array_lower_bound(kept->nr, i, kept->list[i].id < id);
 }
 
 bool kept_has(const struct kept *kept, uint64_t id)

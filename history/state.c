@@ -79,7 +79,7 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 
 static struct key_state *find(const struct state *state, const struct key *key)
 {
-	size_t at = array_count_first(state->nr, i, key_compare(&state->list[i].key, key) < 0);
+	size_t at = array_lower_bound(state->nr, i, key_compare(&state->list[i].key, key) < 0);
 
 	return at < state->nr && key_compare(&state->list[at].key, key) == 0 ? &state->list[at] :
 									       NULL;

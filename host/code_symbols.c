@@ -269,7 +269,7 @@ bool code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 /* The last symbol at the address or below it, if it reaches that far; NULL: none does. */
 static const char *find_symbol(const struct code_symbols *file, uint64_t address)
 {
-	size_t nr = array_count_first(file->nr_symbols, i, file->symbols[i].address <= address);
+	size_t nr = array_lower_bound(file->nr_symbols, i, file->symbols[i].address <= address);
 
 	for (size_t left = ALIASES_MAX; nr > 0 && left > 0; nr--, left--) {
 		const struct code_symbol *symbol = &file->symbols[nr - 1];

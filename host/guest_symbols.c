@@ -265,11 +265,11 @@ bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t addres
 
 	if (address < symbols->begin || address >= symbols->end)
 		return false;
-	nr = array_count_first(all, i, offsets[i] <= offset);
+	nr = array_lower_bound(all, i, offsets[i] <= offset);
 	if (!nr)
 		return false;
 	/* An address with several names has the first one, as in the kernel. */
-	first = array_count_first(nr, i, offsets[i] < offsets[nr - 1]);
+	first = array_lower_bound(nr, i, offsets[i] < offsets[nr - 1]);
 	offset -= offsets[first];
 	guest_tables_unpack(&symbols->tables, symbols->first + first, name, sizeof(name));
 	if (!name[0] || !strchr("tTwW", name[0]) || !name[1])

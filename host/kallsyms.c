@@ -154,13 +154,13 @@ int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error 
 /* The function at an address; NULL: no function is there. */
 static const struct symbol *find(const struct kallsyms *symbols, uint64_t address)
 {
-	size_t nr = array_count_first(symbols->nr, i, symbols->list[i].address <= address), first;
+	size_t nr = array_lower_bound(symbols->nr, i, symbols->list[i].address <= address), first;
 	const struct symbol *symbol;
 
 	if (!nr)
 		return NULL;
 	/* An address with several names has the first one, as in the kernel. */
-	first = array_count_first(nr, i,
+	first = array_lower_bound(nr, i,
 				  symbols->list[i].address < symbols->list[nr - 1].address);
 	symbol = &symbols->list[first];
 	if (!symbol->is_function ||
@@ -171,7 +171,7 @@ static const struct symbol *find(const struct kallsyms *symbols, uint64_t addres
 
 bool kallsyms_has(const struct kallsyms *symbols, const char *name, uint64_t address)
 {
-	size_t nr = array_count_first(symbols->nr, i, symbols->list[i].address <= address);
+	size_t nr = array_lower_bound(symbols->nr, i, symbols->list[i].address <= address);
 
 	for (; nr && symbols->list[nr - 1].address == address; nr--) {
 		if (strcmp(symbols->list[nr - 1].name, name) == 0)

@@ -46,12 +46,12 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), false))
 
 /*
- * Of nr sorted elements the number of the first ones for which the condition is true, where i is an
- * element's number:
+ * How many of nr sorted elements stand before the first one for which the condition is false; i is
+ * an element's number:
  *
- *	nr_before = array_count_first(list->nr, i, list->items[i].time < time);
+ *	nr_before = array_lower_bound(list->nr, i, list->items[i].time < time);
  */
-#define array_count_first(nr, i, condition)                                                        \
+#define array_lower_bound(nr, i, condition)                                                        \
 	__extension__({                                                                            \
 		size_t array_low = 0, array_high = (nr);                                           \
 		while (array_low < array_high) {                                                   \

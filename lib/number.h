@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* from without the part; 0 if the part is more, as it may be where it is read later. */
-static inline uint64_t less(uint64_t from, uint64_t part)
+static inline uint64_t minus(uint64_t from, uint64_t part)
 {
 	return from > part ? from - part : 0;
 }

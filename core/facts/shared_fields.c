@@ -174,21 +174,20 @@ static uint64_t take(uint64_t *left, uint64_t part)
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
 {
 	const uint64_t *ns = time->ns, *idle = time->idle_ns, *blocked = time->blocked_ns;
-	uint64_t left = whole_ns, worked;
+	uint64_t left = whole_ns, worked, user;
 
 	ret_parts[TIME_WHOLE] = whole_ns;
 	ret_parts[TIME_WAIT] = take(&left, time->waited_ns);
 	ret_parts[TIME_IDLE] = take(&left, idle[EXITS_VMEXIT] + time->idle_out_ns);
 	ret_parts[TIME_BLOCK] = take(&left, blocked[EXITS_VMEXIT]);
 	ret_parts[TIME_BLOCK_USER] = smaller(blocked[EXITS_USERSPACE], ret_parts[TIME_BLOCK]);
-	ret_parts[TIME_POLL] = take(&left, smaller(time->polled_ns, less(ns[EXITS_VMEXIT],
-								       idle[EXITS_VMEXIT])));
-	worked = less(ns[EXITS_VMEXIT], idle[EXITS_VMEXIT] + blocked[EXITS_VMEXIT] +
-					ret_parts[TIME_POLL]);
-	ret_parts[TIME_USER] =
-		take(&left, smaller(worked, less(ns[EXITS_USERSPACE],
-					       idle[EXITS_USERSPACE] + blocked[EXITS_USERSPACE])));
-	ret_parts[TIME_KVM] = take(&left, less(worked, ret_parts[TIME_USER]));
+	ret_parts[TIME_POLL] = take(&left, smaller(time->polled_ns, minus(ns[EXITS_VMEXIT],
+									  idle[EXITS_VMEXIT])));
+	worked = minus(ns[EXITS_VMEXIT], idle[EXITS_VMEXIT] + blocked[EXITS_VMEXIT] +
+					 ret_parts[TIME_POLL]);
+	user = minus(ns[EXITS_USERSPACE], idle[EXITS_USERSPACE] + blocked[EXITS_USERSPACE]);
+	ret_parts[TIME_USER] = take(&left, smaller(worked, user));
+	ret_parts[TIME_KVM] = take(&left, minus(worked, ret_parts[TIME_USER]));
 	ret_parts[TIME_GUEST] = left;
 	ret_parts[TIME_L2] = smaller(time->nested_ns, left);
 }
@@ -212,7 +211,7 @@ void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(split); i++)
 		sum += parts[split[i]];
-	excess = less(sum, parts[TIME_WHOLE]);
+	excess = minus(sum, parts[TIME_WHOLE]);
 	for (size_t i = 0; i < ARRAY_SIZE(split) && excess; i++) {
 		uint64_t cut = smaller(excess, parts[split[i]] - earlier[split[i]]);
 

@@ -41,7 +41,7 @@ static void add_remedy(struct finding *finding, const char *format, ...)
 /* Whether several guests that run have the name. */
 static bool is_shared(const struct measure *measure, const char *name)
 {
-	size_t at = array_count_first(measure->nr_names, i, strcmp(measure->names[i], name) < 0);
+	size_t at = array_lower_bound(measure->nr_names, i, strcmp(measure->names[i], name) < 0);
 
 	return at + 1 < measure->nr_names && strcmp(measure->names[at], name) == 0 &&
 	       strcmp(measure->names[at + 1], name) == 0;

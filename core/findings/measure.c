@@ -443,7 +443,7 @@ static uint64_t waited_in_exits(const struct subject *subject, const struct rule
 
 static uint64_t own_ns(const struct subject *subject, const struct rule_counts *counts)
 {
-	return less(counts->ns, counts->less_ns + waited_in_exits(subject, counts));
+	return minus(counts->ns, counts->less_ns + waited_in_exits(subject, counts));
 }
 
 /* Sources are read one after the other: on a busy host their intervals differ. */
@@ -481,7 +481,7 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		    share_of(subject, counts, counts->ns) <
 			    measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
-		return (double)less(counts->ended_ns, waited_in_exits(subject, counts)) /
+		return (double)minus(counts->ended_ns, waited_in_exits(subject, counts)) /
 		       (double)counts->nr_ended / 1e9;
 	case MEASURE_OPEN:
 		return (double)counts->open_ns / 1e9;

@@ -65,8 +65,8 @@ static bool is_blocked(const struct passed *passed)
 /* Whether the thread slept in halts alone since the reading before. */
 static bool has_only_halted(const struct passed *before, const struct passed *now)
 {
-	uint64_t sleeps = less(now->thread.sleeps, before->thread.sleeps);
-	uint64_t halts = less(now->halts.count, before->halts.count);
+	uint64_t sleeps = minus(now->thread.sleeps, before->thread.sleeps);
+	uint64_t halts = minus(now->halts.count, before->halts.count);
 
 	if (is_blocked(before) || is_blocked(now))
 		return false;
@@ -76,19 +76,19 @@ static bool has_only_halted(const struct passed *before, const struct passed *no
 static void split(struct vcpu_times *vcpu, const struct passed *now)
 {
 	const struct passed *first = &vcpu->first, *before = &vcpu->latest;
-	uint64_t whole_ns = less(now->thread.now_ns, first->thread.now_ns);
-	uint64_t ran_ns = less(now->thread.ran_ns, first->thread.ran_ns);
-	uint64_t waited_ns = less(now->thread.waited_ns, first->thread.waited_ns);
-	uint64_t slept_ns = less(whole_ns, ran_ns + waited_ns + vcpu->uncounted_ns);
-	uint64_t idle_ns = less(now->halts.ns + now->open_ns + vcpu->unhalted_ns,
-				first->halts.ns + first->open_ns);
+	uint64_t whole_ns = minus(now->thread.now_ns, first->thread.now_ns);
+	uint64_t ran_ns = minus(now->thread.ran_ns, first->thread.ran_ns);
+	uint64_t waited_ns = minus(now->thread.waited_ns, first->thread.waited_ns);
+	uint64_t slept_ns = minus(whole_ns, ran_ns + waited_ns + vcpu->uncounted_ns);
+	uint64_t idle_ns = minus(now->halts.ns + now->open_ns + vcpu->unhalted_ns,
+				 first->halts.ns + first->open_ns);
 	struct exits_time time = { .waited_ns = waited_ns };
 	uint64_t earlier[TIME_PARTS], blocked_ns, more_ns;
 
 	if (idle_ns > slept_ns)
 		idle_ns = slept_ns;
 	blocked_ns = slept_ns - idle_ns;
-	more_ns = less(blocked_ns, vcpu->parts[TIME_BLOCK]);
+	more_ns = minus(blocked_ns, vcpu->parts[TIME_BLOCK]);
 	if (has_only_halted(before, now)) {
 		vcpu->uncounted_ns += more_ns;
 		blocked_ns -= more_ns;
@@ -116,7 +116,7 @@ bool account_times_read(struct account_times *times, const struct account_head *
 		begin(vcpu, head->tid, &now);
 	before = &vcpu->latest;
 	if (now.open_ns && has_slept_on(before, &now))
-		now.open_ns = before->open_ns + less(now.thread.now_ns, before->thread.now_ns);
+		now.open_ns = before->open_ns + minus(now.thread.now_ns, before->thread.now_ns);
 	/* The wait for a start is in no sum of KVM's: what was seen of it is kept. */
 	if (!now.open_ns && now.halts.count == before->halts.count)
 		vcpu->unhalted_ns += before->open_ns;

@@ -182,10 +182,10 @@ static void end_now(struct exits_record *record, struct exits_off off, uint64_t 
 	if (at->away_since)
 		add_off(record, at->away, exits_absence(at, now_ns));
 	if (at->begun && at->user_since &&
-	    off.waited_ns + off.slept_ns <= less(now_ns, at->user_since))
+	    off.waited_ns + off.slept_ns <= minus(now_ns, at->user_since))
 		add_off(record, exits_away_in_user(at), off);
 	if (at->begun)
-		record->open[EXITS_VMEXIT].time_ns = less(now_ns, at->begun);
+		record->open[EXITS_VMEXIT].time_ns = minus(now_ns, at->begun);
 	user_since = at->user_since ? exits_end_user(at, now_ns) : 0;
 	if (user_since)
 		record->open[EXITS_USERSPACE].time_ns = now_ns - user_since;
@@ -199,7 +199,7 @@ static uint64_t later(uint64_t since_ns, uint64_t from_ns)
 void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
 		       struct exits_before *before, struct exits_off off, uint64_t now_ns)
 {
-	record->whole_ns = less(now_ns, thread->first_ns);
+	record->whole_ns = minus(now_ns, thread->first_ns);
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
 
@@ -239,7 +239,7 @@ void exits_record_end(struct exits_record *record, const volatile struct exits_t
 {
 	uint64_t last_ns = exits_open_since(&thread->at);
 
-	record->whole_ns = less(last_ns && last_ns < now_ns ? last_ns : now_ns,
+	record->whole_ns = minus(last_ns && last_ns < now_ns ? last_ns : now_ns,
 			     thread->first_ns);
 	if (record->is_held_back)
 		record->cells[record->open[EXITS_VMEXIT].cell].count++;
@@ -282,10 +282,10 @@ static void sums_add(struct exits_sums *to, const struct exits_sums *from)
 
 static void sums_less(struct exits_sums *sums, const struct exits_sums *earlier)
 {
-	sums->nested = less(sums->nested, earlier->nested);
-	sums->halt_user = less(sums->halt_user, earlier->halt_user);
-	sums->waited = less(sums->waited, earlier->waited);
-	sums->idle_out = less(sums->idle_out, earlier->idle_out);
+	sums->nested = minus(sums->nested, earlier->nested);
+	sums->halt_user = minus(sums->halt_user, earlier->halt_user);
+	sums->waited = minus(sums->waited, earlier->waited);
+	sums->idle_out = minus(sums->idle_out, earlier->idle_out);
 }
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from)
@@ -333,8 +333,8 @@ static uint64_t longest_of(const uint32_t *hist, uint64_t max_ns)
 
 void exits_cell_less(struct exits_cell *cell, const struct exits_cell *earlier)
 {
-	cell->count = less(cell->count, earlier->count);
-	cell->time_ns = less(cell->time_ns, earlier->time_ns);
+	cell->count = minus(cell->count, earlier->count);
+	cell->time_ns = minus(cell->time_ns, earlier->time_ns);
 	for (unsigned int i = 0; i < EXITS_BUCKETS; i++)
 		cell->hist[i] -= earlier->hist[i];
 	if (cell->max_ns <= earlier->max_ns)
@@ -343,10 +343,10 @@ void exits_cell_less(struct exits_cell *cell, const struct exits_cell *earlier)
 
 static void parts_less(struct exits_parts *parts, const struct exits_parts *earlier)
 {
-	parts->waited_ns = less(parts->waited_ns, earlier->waited_ns);
-	parts->blocked_ns = less(parts->blocked_ns, earlier->blocked_ns);
-	parts->idle_ns = less(parts->idle_ns, earlier->idle_ns);
-	parts->polled_ns = less(parts->polled_ns, earlier->polled_ns);
+	parts->waited_ns = minus(parts->waited_ns, earlier->waited_ns);
+	parts->blocked_ns = minus(parts->blocked_ns, earlier->blocked_ns);
+	parts->idle_ns = minus(parts->idle_ns, earlier->idle_ns);
+	parts->polled_ns = minus(parts->polled_ns, earlier->polled_ns);
 }
 
 void exits_record_less(struct exits_record *record, const struct exits_packed *earlier)
@@ -362,7 +362,7 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 		if (!record->cells[i].count && !record->cells[i].time_ns && !record->open_ns[i])
 			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
-	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
+	record->whole_ns = minus(record->whole_ns, earlier->whole_ns);
 	sums_less(&record->at.sums, &earlier->sums);
 }
 

@@ -286,7 +286,7 @@ static void add_parts(struct exits_vcpus *vcpus, const struct output *out,
 	};
 
 	if (!vcpus->config->sees_away && vcpus->cells[i].is_idle)
-		now[EXIT_IDLE] = less(vcpu->now->cells[i].time_ns + vcpu->now->open_ns[i],
+		now[EXIT_IDLE] = minus(vcpu->now->cells[i].time_ns + vcpu->now->open_ns[i],
 				      parts->polled_ns);
 	if (!vcpu->shown_parts)
 		vcpu->shown_parts = xcalloc(EXITS_CELLS, sizeof(*vcpu->shown_parts));
@@ -347,7 +347,7 @@ static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu 
 		time.blocked_ns[kind] = sums->parts[kind][EXIT_BLOCKED];
 	}
 	if (!vcpus->config->sees_away)
-		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
+		time.idle_ns[EXITS_VMEXIT] = minus(time.idle_ns[EXITS_VMEXIT],
 						  all->halt_user + time.polled_ns);
 	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 }

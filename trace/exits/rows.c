@@ -262,7 +262,7 @@ static struct exits_parts parts_of(const struct rows_maker *maker, const struct 
 	if (maker->fields.times[TIME_POLL] == FIELD_NONE)
 		parts.polled_ns = 0;
 	if (!pairing_of(maker)->has_switches && count_is_idle(&pairing_of(maker)->meanings, count))
-		parts.idle_ns = less(ns, parts.polled_ns);
+		parts.idle_ns = minus(ns, parts.polled_ns);
 	return parts;
 }
 
@@ -368,7 +368,7 @@ static void add_vcpu(struct rows_maker *maker, struct key key, const struct reco
 			add_reason(maker, key, thread, &last, thread->counts.list[i], &time);
 	}
 	if (!pairing->has_switches) {
-		time.idle_ns[EXITS_VMEXIT] = less(time.idle_ns[EXITS_VMEXIT],
+		time.idle_ns[EXITS_VMEXIT] = minus(time.idle_ns[EXITS_VMEXIT],
 						  to_ns(recording, state->at.sums.halt_user));
 		time.idle_ns[EXITS_USERSPACE] += to_ns(recording, state->halt_unknown);
 	}

@@ -104,7 +104,7 @@ int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 		return -1;
 	if (!main->guest_tids)
 		list_tids(main);
-	at = array_count_first(main->nr_guest_tids, i, main->guest_tids[i].tid < tid);
+	at = array_lower_bound(main->nr_guest_tids, i, main->guest_tids[i].tid < tid);
 	if (at == main->nr_guest_tids || main->guest_tids[at].tid != tid)
 		return -1;
 	found = &main->guest_tids[at];

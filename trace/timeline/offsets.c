@@ -88,7 +88,7 @@ static bool is_before(const struct offset *offset, const struct timeline_ratio *
 static int64_t last_before(const struct vcpu_offsets *of, const struct timeline_ratio *ratio,
 			   uint64_t guest_time)
 {
-	size_t nr = array_count_first(of->nr, i, is_before(&of->list[i], ratio, guest_time));
+	size_t nr = array_lower_bound(of->nr, i, is_before(&of->list[i], ratio, guest_time));
 
 	return of->list[nr ? nr - 1 : 0].offset;
 }

@@ -115,7 +115,7 @@ void dat_shift_release(struct dat_shift *shift)
 /* The last sample that is not later than the time, or else the first sample. */
 static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
 {
-	size_t nr = array_count_first(cpu->nr, i, cpu->samples[i].time <= time);
+	size_t nr = array_lower_bound(cpu->nr, i, cpu->samples[i].time <= time);
 
 	return nr ? nr - 1 : 0;
 }
