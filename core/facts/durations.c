@@ -289,7 +289,7 @@ void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, b
 		sum->hist[i] += timing->delta[i];
 }
 
-void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
+void timing_sum_join(struct timing_sum *sum, const struct timing_sum *part)
 {
 	sum->nr += part->nr;
 	sum->total_ns += part->total_ns;

@@ -175,7 +175,7 @@ struct timing_sum {
 
 /* is_since_start: which interval hist is of. */
 void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start);
-void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
+void timing_sum_join(struct timing_sum *sum, const struct timing_sum *part);
 
 /* How many durations are counted: of what has ended. */
 uint64_t hist_count(const uint64_t *hist);

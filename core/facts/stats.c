@@ -465,48 +465,10 @@ void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS
 }
 
 void stats_rates_add(float rates[STATS_HISTORY], bool is_first, const struct stats_item *stat,
-	       uint64_t tick)
+		     uint64_t tick)
 {
 	float of_stat[STATS_HISTORY];
 
 	stats_rates(stat, tick, of_stat);
 	stats_rates_join(rates, is_first, of_stat);
-}
-
-void sum_join(struct sum *sum, const struct sum *more)
-{
-	sum->is_peak |= more->is_peak;
-	if (!sum->is_peak)
-		sum->total += more->total;
-	else if (more->total > sum->total)
-		sum->total = more->total;
-	sum->delta += more->delta;
-	sum->parent_before += more->parent_before;
-	sum->rate_per_s += more->rate_per_s;
-	sum->nr += more->nr;
-	sum->nr_rates += more->nr_rates;
-	sum->is_now |= more->is_now;
-}
-
-/*
- * Times are read one after another, and the clock once before them: on a busy host the time that a
- * thread ran may be of some ms more than the interval. A host of a fleet has one key for all vCPUs.
- */
-static double rate_of(const struct stats_item *stat)
-{
-	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
-}
-
-void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind, uint64_t tick)
-{
-	sum_join(sum, &(struct sum){
-		.total = stat->total,
-		.delta = stat->delta,
-		.parent_before = stat->parent_before,
-		.rate_per_s = stat->has_rate ? rate_of(stat) : 0,
-		.nr = 1,
-		.nr_rates = stat->has_rate,
-		.is_peak = kind == FIELD_PEAK,
-		.is_now = stat->seen == tick,
-	});
 }

@@ -129,23 +129,58 @@ static inline uint64_t stats_open_ns(const struct stats *stats, const struct fie
 /* The rates of a key, oldest first, at the tick of the latest sample; < 0: none. */
 void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY]);
 
-/* The counts of several keys: what of them are levels and counters. Zero-initialised is none. */
+/* The counts of several keys together. Zero-initialised is none. */
 struct sum {
 	uint64_t total, delta, parent_before;
 	double rate_per_s;
-	uint32_t nr;	       /* keys */
-	uint32_t nr_rates : 30; /* the ones with a rate, which is of a whole interval */
-	bool is_peak : 1;      /* the total is the highest one */
-	bool is_now : 1;       /* the latest sample has one of them */
+	uint32_t nr, nr_rates; /* keys; the ones with a rate, which is of a whole interval */
+	bool is_peak; /* the total is the highest one */
+	bool is_now;  /* the latest sample has one of them */
 };
 
-/* tick: stats.tick. */
-void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind, uint64_t tick);
-void sum_join(struct sum *sum, const struct sum *more);
+/* Inline, because views call sum_add() for every key. tick: stats.tick. */
+static inline void sum_join(struct sum *sum, const struct sum *more)
+{
+	sum->is_peak |= more->is_peak;
+	if (!sum->is_peak)
+		sum->total += more->total;
+	else if (more->total > sum->total)
+		sum->total = more->total;
+	sum->delta += more->delta;
+	sum->parent_before += more->parent_before;
+	sum->rate_per_s += more->rate_per_s;
+	sum->nr += more->nr;
+	sum->nr_rates += more->nr_rates;
+	sum->is_now |= more->is_now;
+}
+
+/*
+ * Times are read one after another, and the clock once before them: on a busy host the time that a
+ * thread ran may be of some ms more than the interval. A host of a fleet has one key for all vCPUs.
+ */
+static inline double stats_capped_rate(const struct stats_item *stat)
+{
+	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
+}
+
+static inline void sum_add(struct sum *sum, const struct stats_item *stat, enum field_kind kind,
+			   uint64_t tick)
+{
+	sum_join(sum, &(struct sum){
+		.total = stat->total,
+		.delta = stat->delta,
+		.parent_before = stat->parent_before,
+		.rate_per_s = stat->has_rate ? stats_capped_rate(stat) : 0,
+		.nr = 1,
+		.nr_rates = stat->has_rate,
+		.is_peak = kind == FIELD_PEAK,
+		.is_now = stat->seen == tick,
+	});
+}
 
 /* Adds the rates of a key, as of stats_rates(), to the sum. is_first: the sum has none yet. */
 void stats_rates_add(float rates[STATS_HISTORY], bool is_first, const struct stats_item *stat,
-	       uint64_t tick);
+		     uint64_t tick);
 void stats_rates_join(float rates[STATS_HISTORY], bool is_first, const float more[STATS_HISTORY]);
 
 #endif

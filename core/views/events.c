@@ -7,7 +7,6 @@
 #include "core/views/view.h"
 #include "core/views/query.h"
 
-#define TIMED_MAX 8 /* histograms of KVM: it has three */
 #define TIMED_END (HIST_BUCKETS - 1) /* KVM's last bucket is from 2^30 ns on */
 
 static const struct column columns[] = {
@@ -26,66 +25,37 @@ VIEW_TABLE_FITS(columns);
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST }; /* the columns' order */
 
-/* Histograms that KVM itself measured. */
-struct field_durations {
-	uint32_t field;
-	struct timing_sum sum;
+/* A field, over all its keys. */
+struct event_sum {
+	struct sum sum;
+	float history[STATS_HISTORY]; /* its rates, if there are any keys */
+	struct timing_sum *timing;    /* a histogram that KVM itself measured; NULL: none */
 };
 
-struct event_sums {
-	struct field_durations durations[TIMED_MAX];
-	struct event_sum {
-		struct sum sum;
-		float history[STATS_HISTORY]; /* its rates, if there are any keys */
-	} fields[]; /* of each field, over all its keys */
-};
-
-/* The entry for a field's durations; NULL: it has none yet, and no entry is free. */
-static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
+/* By field. */
+static struct event_sum *sum_up(struct view *view, const struct query *query,
+				const struct facts *facts, bool *ret_is_timed)
 {
-	for (size_t i = 0; i < TIMED_MAX; i++) {
-		if (!list[i].sum.nr || list[i].field == field)
-			return &list[i];
-	}
-	return NULL;
-}
+	struct event_sum *sums = view_scratch(view, fields_count(facts->fields) * sizeof(*sums));
 
-static void add_durations_of(struct event_sums *sums, const struct facts *facts,
-			     const struct stats_item *stat)
-{
-	struct field_durations *durations;
-
-	if (fields_get(facts->fields, stat->key.field)->use != USE_EVENT)
-		return;
-	durations = durations_of(sums->durations, stat->key.field);
-	if (!durations)
-		return;
-	durations->field = stat->key.field;
-	timing_sum_add(&durations->sum, stat->timing, false);
-}
-
-static struct event_sums *sum_up(struct view *view, const struct query *query,
-				 const struct facts *facts)
-{
-	struct event_sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
-							     sizeof(*sums->fields));
-	uint64_t tick = facts->stats->tick;
-	size_t nr = facts->stats->nr;
-
-	for (size_t i = 0; i < nr; i++) {
+	*ret_is_timed = false;
+	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *stat = &facts->stats->list[i];
-		uint32_t field = stat->key.field;
+		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct event_sum *event = &sums[stat->key.field];
 
 		if (!query_has_guest(query, stat->key.guest))
 			continue;
-		if (field_set_has(facts->wanted, field)) {
-			struct event_sum *event = &sums->fields[field];
-
-			stats_rates_add(event->history, !event->sum.nr, stat, tick);
-			sum_add(&event->sum, stat, fields_get(facts->fields, field)->kind, tick);
+		if (field_set_has(facts->wanted, stat->key.field)) {
+			stats_rates_add(event->history, !event->sum.nr, stat, facts->stats->tick);
+			sum_add(&event->sum, stat, field->kind, facts->stats->tick);
 		}
-		if (stat->timing)
-			add_durations_of(sums, facts, stat);
+		if (!stat->timing || field->use != USE_EVENT)
+			continue;
+		if (!event->timing)
+			event->timing = view_memory(view, sizeof(*event->timing));
+		timing_sum_add(event->timing, stat->timing, false);
+		*ret_is_timed = true;
 	}
 	return sums;
 }
@@ -118,6 +88,9 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 		row->elapsed_ns = 0;
 	row->cells[EVENT] = cell_text(field->name);
 	row->cells[TOTAL] = cell_count(event->sum.total);
+	if (event->timing && hist_count(event->timing->hist))
+		row->cells[HIST] = (struct cell){ .type = CELL_HIST, .end = TIMED_END,
+						  .hist = event->timing->hist };
 	if (row->is_level)
 		return row;
 	fill_counter(row, &event->sum, whole);
@@ -154,15 +127,6 @@ static void add_rest(struct view *view, const struct sum *parent,
 	fill_counter(row, &rest, since);
 }
 
-static void add_child(struct view *view, const struct facts *facts, uint32_t id,
-		      const struct event_sum *sums)
-{
-	const struct sum *parent = &sums[fields_get(facts->fields, id)->parent].sum;
-
-	add_row(view, facts, id, &sums[id],
-		total_since(parent, sums[id].sum.parent_before))->depth = 1;
-}
-
 /* The wanted children of the root that was added last. */
 static void add_children(struct view *view, const struct query *query, const struct facts *facts,
 			 uint32_t parent, const struct event_sum *sums)
@@ -185,7 +149,8 @@ static void add_children(struct view *view, const struct query *query, const str
 		before = sums[i].sum.parent_before;
 		sum_join(&all, &sums[i].sum);
 		if (is_shown(query, &sums[i].sum))
-			add_child(view, facts, i, sums);
+			add_row(view, facts, i, &sums[i],
+				total_since(&sums[parent].sum, before))->depth = 1;
 	}
 	if (is_complete && all.nr)
 		add_rest(view, &sums[parent].sum, &all, total_since(&sums[parent].sum, before));
@@ -204,19 +169,6 @@ static void whole_by_source(const struct facts *facts, const struct event_sum *s
 	}
 }
 
-static void add_durations(struct view *view, struct field_durations *list)
-{
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		struct view_row *row = &view->rows[i];
-		const struct field_durations *durations =
-			row->is_rest ? NULL : durations_of(list, row->field);
-
-		if (durations && hist_count(durations->sum.hist))
-			row->cells[HIST] = (struct cell){ .type = CELL_HIST, .end = TIMED_END,
-							  .hist = durations->sum.hist };
-	}
-}
-
 static bool wants(const struct query *query, const struct field *field)
 {
 	(void)query;
@@ -225,8 +177,8 @@ static bool wants(const struct query *query, const struct field *field)
 
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct event_sums *all = sum_up(view, query, facts);
-	const struct event_sum *sums = all->fields;
+	bool is_timed;
+	const struct event_sum *sums = sum_up(view, query, facts, &is_timed);
 	uint64_t whole[SAMPLE_SOURCES];
 
 	whole_by_source(facts, sums, whole);
@@ -240,8 +192,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (field->has_children)
 			add_children(view, query, facts, i, sums);
 	}
-	add_durations(view, all->durations);
-	if (!all->durations[0].sum.nr)
+	if (!is_timed)
 		view_drop(view, COL_HIST);
 }
 

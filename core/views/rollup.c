@@ -315,7 +315,7 @@ static void group_join(struct group *all, const struct group *group)
 	sum_join(&all->sum, &group->sum);
 	if (group->open_ns > all->open_ns)
 		all->open_ns = group->open_ns;
-	timing_sum_merge(&all->timing, &group->timing);
+	timing_sum_join(&all->timing, &group->timing);
 	for (int i = 0; i < EXIT_PARTS; i++)
 		sum_join(&all->parts[i], &group->parts[i]);
 }

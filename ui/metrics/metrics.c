@@ -346,7 +346,7 @@ static void write_durations(const struct output *out)
 			    !is_of(out, METRIC_EXIT_DURATION, field))
 				continue;
 			is_set = true;
-			timing_sum_merge(&all, cell->timing);
+			timing_sum_join(&all, cell->timing);
 		}
 		if (is_set)
 			write_histogram(out, METRIC_EXIT_DURATION, &sums->guests[i], NULL, &all);

@@ -117,7 +117,7 @@ static void add_to_cells(struct metric_sums *sums, struct cell_sum *cells, uint3
 
 	if (!cell->is_of_exits) {
 		if (cell->is_set && cell->timing != &sums->none)
-			timing_sum_merge(cell->timing, timing);
+			timing_sum_join(cell->timing, timing);
 		else
 			cell->timing = timing;
 		cell->is_set = true;

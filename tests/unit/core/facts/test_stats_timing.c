@@ -253,7 +253,7 @@ static void sums_of_what_is_open(void **state)
 	(void)state;
 	timing_sum_add(&sum, &two, false);
 	timing_sum_add(&sum, &one, false);
-	timing_sum_merge(&all, &sum);
+	timing_sum_join(&all, &sum);
 	assert_int_equal(all.delta_ns, 14);
 	assert_int_equal(all.delta_ended_ns, 2);
 	assert_int_equal(all.total_ended_ns, 2);
@@ -302,7 +302,7 @@ static void the_longest_of_an_interval(void **state)
 	hit(&timing, 3001);
 	take_timed(world, &timing);
 	assert_int_equal(get(world)->interval_max_ns, 3001);
-	timing_sum_merge(&sum, &(struct timing_sum){ .interval_max_ns = 1025 });
+	timing_sum_join(&sum, &(struct timing_sum){ .interval_max_ns = 1025 });
 	assert_int_equal(sum.interval_max_ns, 1025);
 	hit(&timing, 1);
 	take_timed(world, &timing);
