@@ -202,6 +202,8 @@ without() {
 		exec "$@"' sh "$(realpath "$KVMTOP")" "$@"
 }
 
+guest counted --pio 5
+go counted
 all_tracefs=$(awk '$3 == "tracefs" { print $2 }' /proc/mounts | sort -r)
 all_debugfs=$(awk '$3 == "debugfs" { print $2 }' /proc/mounts | sort -r)
 if ! unshare -m true 2>/dev/null; then
