@@ -2,16 +2,23 @@
 /*
  * unit - the tests of one file, which are in the program of their folder.
  *
- * test_NAME.c ends with UNIT(test_NAME) { ... return cmocka_run_group_tests(...); }. The files of a
- * folder are linked into one program (tests/unit/main.c), which has a name for each of them:
- * build/tests/unit/lib/test_when runs the cases of test_when.c, in a process of its own. Globals of
- * all of them are in that program: what a file defines in place of a library's function must do
- * what the library does while other files are tested.
+ * A test is TEST(name) { ... }, or TEST(name, setup) or TEST(name, setup, teardown), which run
+ * before and after it; GROUP(setup, teardown) is the same for all tests of a file together. The
+ * files of a folder are linked into one program (tests/unit/main.c), which has a name for each of
+ * them: build/tests/unit/lib/test_when runs the tests of test_when.c, in a process of its own.
+ * Globals of all of them are in that program: what a file defines in place of a library's function
+ * must do what the library does while other files are tested.
  */
 #ifndef KVMTOP_TESTS_UNIT_UNIT_H
 #define KVMTOP_TESTS_UNIT_UNIT_H
 
+/* What cmocka.h needs and does not include. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 /*
  * How many rounds a test takes that differ in random numbers alone: so many, times ROUNDS of the
@@ -19,17 +26,35 @@
  */
 size_t unit_rounds(size_t usual);
 
-struct unit {
-	const char *name;
-	int (*run)(void); /* the number of failed cases */
+struct unit_test {
+	const char *file, *name;
+	void (*run)(void **state);
+	int (*setup)(void **state), (*teardown)(void **state);
 };
 
-/* The linker makes an array of all pointers in that section. */
-#define UNIT(name)                                                                   \
-	static int unit_##name(void);                                                \
-	static const struct unit unit_of_##name = { #name, unit_##name };            \
-	static const struct unit *const pointer_to_##name                            \
-		__attribute__((section("units"), used)) = &unit_of_##name;           \
-	static int unit_##name(void)
+struct unit_group {
+	const char *file;
+	int (*setup)(void **state), (*teardown)(void **state);
+};
+
+/* The linker makes an array of all pointers in a section. */
+#define UNIT_LISTED(what, name)                                                         \
+	static const struct what *const what##_##name __attribute__((section(#what), used)) = \
+		&what##_of_##name
+
+/* The test is of the file that is compiled, also where the macro stands in a header. */
+#define TEST(function, ...)                                                             \
+	static void function(void **state);                                             \
+	static const struct unit_test unit_test_of_##function = {                       \
+		.file = __BASE_FILE__, .name = #function, .run = function, ##__VA_ARGS__ \
+	};                                                                              \
+	UNIT_LISTED(unit_test, function);                                               \
+	static void function(__attribute__((unused)) void **state)
+
+#define GROUP(...)                                                                      \
+	static const struct unit_group unit_group_of_file = {                           \
+		.file = __BASE_FILE__, ##__VA_ARGS__                                    \
+	};                                                                              \
+	UNIT_LISTED(unit_group, file)
 
 #endif

@@ -5,12 +5,7 @@
 #ifndef KVMTOP_TESTS_WORLDS_CMOCKA_RANGE_H
 #define KVMTOP_TESTS_WORLDS_CMOCKA_RANGE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #ifndef assert_int_in_range
 #define assert_int_in_range(value, least, most) assert_in_range(value, least, most)

@@ -8,21 +8,17 @@
 #ifndef KVMTOP_TESTS_WORLDS_HISTORY_WORLD_H
 #define KVMTOP_TESTS_WORLDS_HISTORY_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "lib/array.h"
 #include "history/file.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -6,10 +6,6 @@
 #define KVMTOP_TESTS_WORLDS_LINES_WORLD_H
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ui/lines/lines.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
+#include "tests/unit/unit.h"
 
 #define SECONDS UINT64_C(1000000000)
 #define WHEN "2026-11-21 01:26:48"		   /* kvm_stat's */
@@ -273,7 +268,5 @@ static inline const char *lines_once(struct world *w, unsigned int format)
 	close_log(w);
 	return read_file(w, w->path);
 }
-
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 #endif

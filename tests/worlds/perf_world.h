@@ -14,11 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +23,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/guests/guests.h"
 #include "host/machine.h"
 #include "lib/file.h"
 #include "providers/tracepoint/engine.h"
+#include "tests/unit/unit.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ABSENT UINT64_MAX /* as a count: there is no row */

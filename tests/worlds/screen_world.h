@@ -5,16 +5,11 @@
 #ifndef KVMTOP_TESTS_WORLDS_SCREEN_WORLD_H
 #define KVMTOP_TESTS_WORLDS_SCREEN_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 #include "ui/screen/picture.h"
 #include "core/views/query.h"

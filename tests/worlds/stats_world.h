@@ -5,15 +5,10 @@
 #ifndef KVMTOP_TESTS_WORLDS_STATS_WORLD_H
 #define KVMTOP_TESTS_WORLDS_STATS_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "core/facts/stats.h"
+#include "tests/unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

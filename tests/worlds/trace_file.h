@@ -5,16 +5,11 @@
 #ifndef KVMTOP_TESTS_WORLDS_TRACE_FILE_H
 #define KVMTOP_TESTS_WORLDS_TRACE_FILE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/worlds/trace_world_linux.h"
 
 static char path[64];

@@ -5,23 +5,17 @@
 #ifndef KVMTOP_TESTS_WORLDS_VIEW_WORLD_H
 #define KVMTOP_TESTS_WORLDS_VIEW_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "host/env.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 #include "lib/text.h"
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define SECOND UINT64_C(1000000000)
 
 /* Exits of one reason, as a field. */

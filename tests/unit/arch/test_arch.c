@@ -3,7 +3,6 @@
  * test_arch - the tables against kvm_stat's, the kernel's headers and captured print formats.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #if defined(__x86_64__)
 #include <asm/kvm.h>
@@ -189,11 +186,10 @@ static void assert_order(const struct reason *list, size_t nr)
 	}
 }
 
-static void test_tables_are_in_order(void **state)
+TEST(test_tables_are_in_order)
 {
 	const struct split *split;
 
-	(void)state;
 	for (size_t i = 0; (split = split_at(i)); i++) {
 		assert_order(split->reasons, split->nr_reasons);
 		for (size_t j = 0; j < split->nr_reasons; j++) {
@@ -263,9 +259,8 @@ static bool is_lacking(const struct split *split, const struct reason *reason)
 }
 
 /* A row that repeats what kernels print. VMX and SVM have the names for kvmtrace and ACRN. */
-static void test_rows_say_what_kernels_do_not(void **state)
+TEST(test_rows_say_what_kernels_do_not)
 {
-	(void)state;
 	for (size_t i = 0; i < SIZE(captured); i++) {
 		const struct split *split = split_of_captured(&captured[i]);
 
@@ -297,9 +292,8 @@ static void assert_has_kvm_stat(const char *format, const struct split *split,
 	reasons_release(&reasons);
 }
 
-static void test_kvm_stat_names_are_known(void **state)
+TEST(test_kvm_stat_names_are_known)
 {
-	(void)state;
 	assert_has_kvm_stat("kvm_exit-vmx-6.1.format", split_of("VMX", "kvm_exit"), kvm_stat_vmx);
 	assert_has_kvm_stat("kvm_exit-svm-6.1.format", split_of("SVM", "kvm_exit"), kvm_stat_svm);
 	assert_has_kvm_stat("kvm_exit-arm64-6.1.format", split_of("arm64", "kvm_exit"),
@@ -309,9 +303,8 @@ static void test_kvm_stat_names_are_known(void **state)
 }
 
 /* For recordings of ACRN: no kernel's list comes with these. */
-static void test_vmx_has_its_header(void **state)
+TEST(test_vmx_has_its_header)
 {
-	(void)state;
 #ifdef VMX_EXIT_REASONS
 	static const struct named vmx[] = { VMX_EXIT_REASONS };
 
@@ -335,14 +328,13 @@ static bool is_detail(const char *name)
 	       strncmp(name, "KVM_EXIT_XEN_", 13) == 0 || strncmp(name, "KVM_EXIT_IO_", 12) == 0;
 }
 
-static void test_user_reasons_have_the_header(void **state)
+TEST(test_user_reasons_have_the_header)
 {
 	FILE *file = fopen("/usr/include/linux/kvm.h", "re");
 	char line[256], name[128], text[16384];
 	struct reasons reasons;
 	unsigned int code, nr = 0;
 
-	(void)state;
 	if (!file) {
 		print_message("linux/kvm.h is not installed here\n");
 		skip();
@@ -362,7 +354,7 @@ static void test_user_reasons_have_the_header(void **state)
 	assert_true(nr > 30);
 }
 
-static void test_flags_are_set(void **state)
+TEST(test_flags_are_set)
 {
 	static const struct {
 		const char *arch, *event, *names;
@@ -381,7 +373,6 @@ static void test_flags_are_set(void **state)
 		{ "loongarch", "kvm_exit", "IDLE", REASON_IDLE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(flagged); i++) {
 		const struct split *split = split_of(flagged[i].arch, flagged[i].event);
 		char names[256] = "";
@@ -409,9 +400,8 @@ static void assert_filter(const char *arch, const char *event, uint64_t code, co
 	assert_string_equal(buf, filter);
 }
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
-	(void)state;
 	assert_filter("VMX", "kvm_exit", 12, "exit_reason==12");
 	assert_filter("VMX", "kvm_exit", 33, "exit_reason==33||exit_reason==2147483681");
 	assert_filter("VMX", "kvm_exit", 34, "exit_reason==34||exit_reason==2147483682");
@@ -435,18 +425,17 @@ static void test_filters(void **state)
 	assert_filter(NULL, NULL, 2, "reason==2");
 }
 
-static void test_filter_of_a_number_nobody_knows(void **state)
+TEST(test_filter_of_a_number_nobody_knows)
 {
 	const struct reason reason = { .code = 200, .name = "0xc8" };
 	char buf[8];
 
-	(void)state;
 	assert_int_equal(split_filter(split_of("VMX", "kvm_exit"), &reason, buf, sizeof(buf)), 16);
 	assert_string_equal(buf, "exit_re");
 	assert_null(split_reason(split_of("VMX", "kvm_exit"), 200));
 }
 
-static void test_captured_formats(void **state)
+TEST(test_captured_formats)
 {
 	static const struct {
 		const char *name;
@@ -469,7 +458,6 @@ static void test_captured_formats(void **state)
 	};
 	char text[16384];
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(formats); i++) {
 		read_format(formats[i].name, text, sizeof(text));
 		for (int list = 0; list < 4; list++) {
@@ -483,11 +471,10 @@ static void test_captured_formats(void **state)
 	}
 }
 
-static void test_names_of_captured_kernels(void **state)
+TEST(test_names_of_captured_kernels)
 {
 	char text[16384], name[128];
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(captured); i++) {
 		const struct split *split = split_of_captured(&captured[i]);
 		size_t prefix = split->prefix ? strlen(split->prefix) : 0, nr = split->nr_reasons;
@@ -513,7 +500,7 @@ static void test_names_of_captured_kernels(void **state)
 	}
 }
 
-static void test_kernel_comes_first(void **state)
+TEST(test_kernel_comes_first)
 {
 	/* 5.4's spelling of 7, a reason of tomorrow, a bit that is a flag, and two for 12. */
 	static const char format[] =
@@ -523,7 +510,6 @@ static void test_kernel_comes_first(void **state)
 	const struct split *split = split_of("VMX", "kvm_exit");
 	struct reasons reasons;
 
-	(void)state;
 	reasons_of(split, format, &reasons);
 	assert_order(reasons.list, reasons.nr);
 	assert_int_equal(reasons.nr, split->nr_reasons + 1);
@@ -540,12 +526,11 @@ static void test_kernel_comes_first(void **state)
 	reasons_release(&reasons);
 }
 
-static void test_aliases_of_the_kernel_s_names(void **state)
+TEST(test_aliases_of_the_kernel_s_names)
 {
 	struct reasons reasons;
 	char text[16384];
 
-	(void)state;
 	read_format("kvm_exit-svm-6.1.format", text, sizeof(text));
 	reasons_of(split_of("SVM", "kvm_exit"), text, &reasons);
 	assert_string_equal(find_name(&reasons, "npf")->alias, "NPF");
@@ -562,7 +547,7 @@ static void test_aliases_of_the_kernel_s_names(void **state)
 	reasons_release(&reasons);
 }
 
-static void test_names_become_unique_and_clean(void **state)
+TEST(test_names_become_unique_and_clean)
 {
 	static const char format[] =
 		"print fmt: \"\", __print_symbolic(x, { 0x41, \"NAME\" }, { 3, \"NAME\" }, "
@@ -571,7 +556,6 @@ static void test_names_become_unique_and_clean(void **state)
 	static const struct split split = { .field = "x", .mask = UINT64_MAX };
 	struct reasons reasons;
 
-	(void)state;
 	reasons_of(&split, format, &reasons);
 	assert_int_equal(reasons.nr, 6);
 	assert_string_equal(reasons.list[0].name, "NAME");
@@ -583,12 +567,11 @@ static void test_names_become_unique_and_clean(void **state)
 	reasons_release(&reasons);
 }
 
-static void test_table_alone(void **state)
+TEST(test_table_alone)
 {
 	static const char *const formats[] = { NULL, "", "print fmt: \"x\", REC->x" };
 	const struct split *split;
 
-	(void)state;
 	for (size_t i = 0; (split = split_at(i)); i++) {
 		for (size_t j = 0; j < SIZE(formats); j++) {
 			struct reasons reasons;
@@ -606,11 +589,10 @@ static void test_table_alone(void **state)
 	}
 }
 
-static void test_riscv_has_no_list(void **state)
+TEST(test_riscv_has_no_list)
 {
 	struct reasons reasons;
 
-	(void)state;
 	reasons_of(split_of("riscv", "kvm_exit"),
 		   "__print_symbolic(x, { 5, \"WRONG\" })", &reasons);
 	assert_false(has_name(&reasons, "WRONG"));
@@ -631,7 +613,7 @@ static void print_list(const struct reasons *reasons, char *buf, size_t size)
 					(uintmax_t)reasons->list[i].code, reasons->list[i].name);
 }
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	static const char two[] = "__print_flags(f(x, (y)), \"|(\", {1,\"a\"}) ? "
 				  "__print_symbolic_u64(f(x, (y)), {2,\"b\"}) : "
@@ -678,7 +660,6 @@ static void test_parse(void **state)
 		{ "__print_symbolic_str(x, {1,\"a\"}) __print_symbolic", NULL, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(cases); i++) {
 		struct reasons reasons = { .nr = 0 };
 		char list[512];
@@ -691,11 +672,10 @@ static void test_parse(void **state)
 	}
 }
 
-static void test_arch_table(void **state)
+TEST(test_arch_table)
 {
 	size_t nr = 0;
 
-	(void)state;
 	for (; arch_at(nr); nr++) {
 		assert_ptr_equal(arch_by_name(arch_at(nr)->name), arch_at(nr));
 		assert_non_null(arch_at(nr)->splits);
@@ -750,7 +730,7 @@ static void remove_root(const char *root)
 	assert_int_not_equal(access(root, F_OK), 0);
 }
 
-static void test_arch_of_host(void **state)
+TEST(test_arch_of_host)
 {
 #define X86(flags) "proc/cpuinfo=processor\t: 0\nvendor_id\t: X\ncpu family\t: 6\n" flags
 	static const struct {
@@ -788,7 +768,6 @@ static void test_arch_of_host(void **state)
 		{ "unknown", { "proc/cpuinfo=cpu\t: TI UltraSparc\nhartley\t: 0\n" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(hosts); i++) {
 		char root[] = "/tmp/kvmtop-test-arch.XXXXXX";
 
@@ -802,7 +781,7 @@ static void test_arch_of_host(void **state)
 }
 
 /* QEMU gives KVM the place in the window of the APICs, other VMMs an address. */
-static void test_messages_are_no_lines(void **state)
+TEST(test_messages_are_no_lines)
 {
 	static const struct {
 		uint64_t address;
@@ -818,7 +797,6 @@ static void test_messages_are_no_lines(void **state)
 	const struct argument_event *event = &argument->events[1];
 	char text[ARGUMENT_TEXT];
 
-	(void)state;
 	assert_string_equal(event->event, "kvm_msi_set_irq");
 	for (size_t i = 0; i < SIZE(list); i++) {
 		argument->format(text, sizeof(text), event->a_of(list[i].address), 0x41, 0);
@@ -826,41 +804,12 @@ static void test_messages_are_no_lines(void **state)
 	}
 }
 
-static void test_debugfs_parent(void **state)
+TEST(test_debugfs_parent)
 {
 	const struct arch *s390 = arch_by_name("s390");
 
-	(void)state;
 	assert_string_equal(s390->debugfs_parent("instruction_stsi"), "exit_instruction");
 	assert_null(s390->debugfs_parent("exit_instruction"));
 	assert_null(s390->debugfs_parent("diagnose_44"));
 	assert_null(arch_by_name("VMX")->debugfs_parent);
-}
-
-UNIT(test_arch)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables_are_in_order),
-		cmocka_unit_test(test_rows_say_what_kernels_do_not),
-		cmocka_unit_test(test_kvm_stat_names_are_known),
-		cmocka_unit_test(test_vmx_has_its_header),
-		cmocka_unit_test(test_user_reasons_have_the_header),
-		cmocka_unit_test(test_flags_are_set),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_filter_of_a_number_nobody_knows),
-		cmocka_unit_test(test_captured_formats),
-		cmocka_unit_test(test_names_of_captured_kernels),
-		cmocka_unit_test(test_kernel_comes_first),
-		cmocka_unit_test(test_aliases_of_the_kernel_s_names),
-		cmocka_unit_test(test_names_become_unique_and_clean),
-		cmocka_unit_test(test_table_alone),
-		cmocka_unit_test(test_riscv_has_no_list),
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_arch_table),
-		cmocka_unit_test(test_arch_of_host),
-		cmocka_unit_test(test_debugfs_parent),
-		cmocka_unit_test(test_messages_are_no_lines),
-	};
-
-	return cmocka_run_group_tests_name("arch", tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /*
  * test_event_format - the formats of events: the fields of real ones, and what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -39,7 +35,7 @@ static void is_field(const struct format *format, const char *name, uint32_t off
 	assert_int_equal(field->flags, flags);
 }
 
-static void fields_are_read(void **state)
+TEST(fields_are_read)
 {
 	static const char text[] =
 		"name: kvm_emulate_insn\nID: 1543\nformat:\n" TYPE
@@ -53,7 +49,6 @@ static void fields_are_read(void **state)
 		"print fmt: \"%s;[\377\", REC->insn\n";
 	struct format format;
 
-	(void)state;
 	assert_int_equal(format_read(text, strlen(text), &format), 0);
 	assert_string_equal(format.name, "kvm_emulate_insn");
 	assert_int_equal(format.id, 1543);
@@ -101,14 +96,13 @@ static size_t read_all(const char *pattern)
 	return nr;
 }
 
-static void formats_of_kernels_are_understood(void **state)
+TEST(formats_of_kernels_are_understood)
 {
-	(void)state;
 	assert_true(read_all("tests/formats/*.format") >= 8);
 	read_all("/sys/kernel/tracing/events/*/*/format");
 }
 
-static void what_is_damaged_is_refused(void **state)
+TEST(what_is_damaged_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -139,22 +133,10 @@ static void what_is_damaged_is_refused(void **state)
 		("print fmt: \"\"\n" HEAD),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct format format;
 
 		if (format_read(texts[i], strlen(texts[i]), &format) != -EINVAL)
 			fail_msg("%s", texts[i]);
 	}
-}
-
-UNIT(test_event_format)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_are_read),
-		cmocka_unit_test(formats_of_kernels_are_understood),
-		cmocka_unit_test(what_is_damaged_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * test_kernel_formats - each kernel of the matrix (tests/hosts/svm-*.sh) has the fields that are
  * read, and names its reasons: by the format files of its own KVM, tests/formats/linux-*.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,11 +72,10 @@ static void names(const char *kernel, const struct split *split, const char *nam
 	reasons_release(&reasons);
 }
 
-static void test_exits_are_read(void **state)
+TEST(test_exits_are_read)
 {
 	const struct split *vmx = arch_by_name("VMX")->splits, *svm = arch_by_name("SVM")->splits;
 
-	(void)state;
 	for (size_t i = 0; i < kernels.gl_pathc; i++) {
 		const char *kernel = kernels.gl_pathv[i];
 		struct format format;
@@ -100,11 +95,10 @@ static void test_exits_are_read(void **state)
 	}
 }
 
-static void test_user_space_is_read(void **state)
+TEST(test_user_space_is_read)
 {
 	const struct split *split = &arch_userspace_split;
 
-	(void)state;
 	for (size_t i = 0; i < kernels.gl_pathc; i++) {
 		struct format format;
 
@@ -116,12 +110,11 @@ static void test_user_space_is_read(void **state)
 	}
 }
 
-static void test_arguments_are_read(void **state)
+TEST(test_arguments_are_read)
 {
 	static const enum exit_kind kinds[] = { EXITS_IOPORT, EXITS_MMIO, EXITS_MSR, EXITS_CPUID,
 						EXITS_HYPERCALL };
 
-	(void)state;
 	for (size_t i = 0; i < kernels.gl_pathc * ARRAY_SIZE(kinds); i++) {
 		const char *kernel = kernels.gl_pathv[i / ARRAY_SIZE(kinds)];
 		enum exit_kind kind = kinds[i % ARRAY_SIZE(kinds)];
@@ -136,12 +129,11 @@ static void test_arguments_are_read(void **state)
 	}
 }
 
-static void test_polls_are_read(void **state)
+TEST(test_polls_are_read)
 {
 	static const char *const wakeup[] = { "ns", "waited", NULL };
 	static const char *const limit[] = { "grow", "vcpu_id", "new", "old", NULL };
 
-	(void)state;
 	for (size_t i = 0; i < kernels.gl_pathc; i++) {
 		begins_with(kernels.gl_pathv[i], "kvm_vcpu_wakeup", wakeup);
 		begins_with(kernels.gl_pathv[i], "kvm_halt_poll_ns", limit);
@@ -162,14 +154,4 @@ static int forget_kernels(void **state)
 	return 0;
 }
 
-UNIT(test_kernel_formats)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits_are_read),
-		cmocka_unit_test(test_user_space_is_read),
-		cmocka_unit_test(test_arguments_are_read),
-		cmocka_unit_test(test_polls_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, find_kernels, forget_kernels);
-}
+GROUP(find_kernels, forget_kernels);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A column has one id in every command; all of its former and other names work in every command. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "cmd/command.h"
@@ -58,11 +52,10 @@ static void is_column(const struct view_type *type, const char *word, const char
 	assert_string_equal(column_name(&type->columns[column]), id);
 }
 
-static void of_exits(void **state)
+TEST(of_exits)
 {
 	const struct view_type *type = &view_exit_totals;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		char words[3][32] = { "exits", "-k" };
 		char *argv[] = { words[0], words[1], words[2], NULL };
@@ -98,9 +91,8 @@ static void report_takes(const char *view, const char *spelling)
 	assert_string_equal(options.sort, spelling);
 }
 
-static void of_report(void **state)
+TEST(of_report)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		report_takes(NULL, spellings[i].word);
 		is_column(&view_exit_totals, spellings[i].word, spellings[i].id);
@@ -108,11 +100,10 @@ static void of_report(void **state)
 }
 
 /* Where a view has the column, the live program and `report --view` take all of its names. */
-static void of_views(void **state)
+TEST(of_views)
 {
 	const struct view_type *type;
 
-	(void)state;
 	for (size_t v = 0; (type = view_type_at(v)); v++) {
 		for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 			if (!has_id(type, spellings[i].id))
@@ -121,15 +112,4 @@ static void of_views(void **state)
 			report_takes(type->name, spellings[i].word);
 		}
 	}
-}
-
-UNIT(test_columns)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_exits),
-		cmocka_unit_test(of_report),
-		cmocka_unit_test(of_views),
-	};
-
-	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
 }

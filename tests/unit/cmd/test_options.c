@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command lines: what words mean, what is refused, and with which words. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "cmd/command.h"
@@ -62,9 +56,8 @@ static void refuses(const char *words, const char *with)
 
 /* ---- kvmtop itself ---- */
 
-static void intervals_are_up_to_a_day(void **state)
+TEST(intervals_are_up_to_a_day)
 {
-	(void)state;
 	accepts("-l -s 60", MODE_LOG);
 	assert_true(options.interval_s == 60);
 	accepts("-l --interval 86400", MODE_LOG);
@@ -76,9 +69,8 @@ static void intervals_are_up_to_a_day(void **state)
 		"\"none\": --engine must be one of bpf, perf");
 }
 
-static void once_and_a_log_exclude_each_other(void **state)
+TEST(once_and_a_log_exclude_each_other)
 {
-	(void)state;
 	accepts("-1", MODE_ONCE);
 	accepts("-l -n 1 -s 1", MODE_LOG);
 	refuses("-1 -l", "-1/--once and -l/--log exclude each other: -l -n 1 -s 1 logs one second");
@@ -86,9 +78,8 @@ static void once_and_a_log_exclude_each_other(void **state)
 }
 
 /* --batch is another name of --once. */
-static void second_names_are_names_of_options(void **state)
+TEST(second_names_are_names_of_options)
 {
-	(void)state;
 	accepts("--batch", MODE_ONCE);
 	accepts("--ba", MODE_ONCE);
 	accepts("--log-to-file x", MODE_LOG);
@@ -101,18 +92,16 @@ static void second_names_are_names_of_options(void **state)
 	refuses("--b", "option --b is ambiguous: --batch or --by-guest");
 }
 
-static void numbers_without_a_limit_have_a_least_one(void **state)
+TEST(numbers_without_a_limit_have_a_least_one)
 {
-	(void)state;
 	refuses("-n x", "\"x\": N must be a whole number, at least 1");
 	refuses("-n 99999999999999999999", "\"99999999999999999999\": N must be");
 	refuses("-p 0", "\"0\": PID must be a number from 1 to 2147483647");
 	refuses("-p 1,2", "\"1,2\": -p takes one PID here");
 }
 
-static void zeros_are_skipped_wherever_lines_are(void **state)
+TEST(zeros_are_skipped_wherever_lines_are)
 {
-	(void)state;
 	accepts("-1 -z", MODE_ONCE);
 	accepts("-l -z", MODE_LOG);
 	accepts("-z -L file", MODE_LOG);
@@ -123,7 +112,7 @@ static void zeros_are_skipped_wherever_lines_are(void **state)
 	refuses("-1 -c --json", "-c/--csv and --json exclude each other");
 }
 
-static void the_level_that_costs_most_counts(void **state)
+TEST(the_level_that_costs_most_counts)
 {
 	static const struct {
 		const char *words;
@@ -138,16 +127,14 @@ static void the_level_that_costs_most_counts(void **state)
 		{ "-w x --keep hotspots -t", COST_TIMES },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		assert_true(parse(levels[i].words) >= 0);
 		assert_int_equal(options.cost, levels[i].cost);
 	}
 }
 
-static void only_these_exits_is_f(void **state)
+TEST(only_these_exits_is_f)
 {
-	(void)state;
 	accepts("where -f ^io$", MODE_WHERE);
 	assert_string_equal(options.fields, "^io$");
 	accepts("where -e ^msr", MODE_WHERE);
@@ -155,9 +142,8 @@ static void only_these_exits_is_f(void **state)
 	refuses("where --reason x", "unknown option --reason");
 }
 
-static void what_a_history_keeps_is_a_list(void **state)
+TEST(what_a_history_keeps_is_a_list)
 {
-	(void)state;
 	accepts("-w x --keep who,hotspots --keep where -l", MODE_LOG);
 	assert_int_equal(options.keeps, 1U << KEEP_HOTSPOTS | 1U << KEEP_WHO | 1U << KEEP_WHERE);
 	accepts("-w x", MODE_WRITE);
@@ -170,9 +156,8 @@ static void what_a_history_keeps_is_a_list(void **state)
 		"-w/--write");
 }
 
-static void options_without_effect_are_refused(void **state)
+TEST(options_without_effect_are_refused)
 {
-	(void)state;
 	refuses("-1 -n 3", "-n/--samples works with the screen, -l/--log or -w/--write, not with "
 			   "-1/--once");
 	refuses("-1 --no-mouse", "--no-mouse works with the screen, not with -1/--once");
@@ -184,16 +169,15 @@ static void options_without_effect_are_refused(void **state)
 	refuses("-r a.db b.db", "\"b.db\": -r names one source");
 }
 
-static void commands_are_named(void **state)
+TEST(commands_are_named)
 {
-	(void)state;
 	refuses("foo", "unexpected argument \"foo\"; a command is the first word: "
 		       "exits, export, format, record, report, timeline");
 	refuses("-1 report", "unexpected argument \"report\"");
 	accepts("--version -o x extra", MODE_VERSION);
 }
 
-static void a_source_may_be_named(void **state)
+TEST(a_source_may_be_named)
 {
 	static const char *const named[] = { "-r h.db", "h.db -r", "-r -- h.db", "--read h.db",
 					     "--read=h.db", "-1r h.db", "-r -1 h.db", "-r1 h.db",
@@ -202,7 +186,6 @@ static void a_source_may_be_named(void **state)
 	static const char *const unnamed[] = { "-r", "--read", "-r -1", "-r1", "-r --at 03:12",
 					       "-r --diff -2h..-1h --from -1h" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		assert_int_equal(parse(named[i]), 0);
 		assert_int_equal(options.source, FROM_HISTORY);
@@ -220,9 +203,8 @@ static void a_source_may_be_named(void **state)
 	refuses("--read=a.db b.db", "unexpected argument \"b.db\"");
 }
 
-static void a_source_is_what_it_is(void **state)
+TEST(a_source_is_what_it_is)
 {
-	(void)state;
 	accepts("", MODE_SCREEN);
 	assert_int_equal(options.source, FROM_LIVE);
 	accepts("-r tests/sysroot/amd -1", MODE_ONCE);
@@ -247,9 +229,8 @@ static void a_source_is_what_it_is(void **state)
 	refuses("-r http://a -1 --to -5min", "--to needs --from");
 }
 
-static void times_are_of_the_past(void **state)
+TEST(times_are_of_the_past)
 {
-	(void)state;
 	accepts("-r --at -1d12h", MODE_SCREEN);
 	assert_string_equal(options.at, "-1d12h");
 	accepts("-r -1 --at 03:12", MODE_ONCE);
@@ -287,14 +268,13 @@ static void times_are_of_the_past(void **state)
 	refuses("-r --at -1h --diff -2h..-1h --from -1h", "--diff and --at exclude each other");
 }
 
-static void what_is_over_is_not_counted(void **state)
+TEST(what_is_over_is_not_counted)
 {
 	static const char *const live[] = {
 		"-t/--tracepoints", "-d/--debugfs",
 		"-i/--debugfs-include-past", "--list-guests", "--list-providers",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(live); i++) {
 		char words[64], wanted[96];
 
@@ -311,7 +291,7 @@ static void what_is_over_is_not_counted(void **state)
 	refuses("-r tests/sysroot/amd --sysroot x", "-r/--read and --sysroot exclude each other");
 }
 
-static void files_and_guests_have_a_name(void **state)
+TEST(files_and_guests_have_a_name)
 {
 	static const struct {
 		const char *option, *label;
@@ -325,7 +305,6 @@ static void files_and_guests_have_a_name(void **state)
 		{ "--thresholds", "--thresholds needs FILE" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char program[] = "kvmtop", option[16], empty[] = "", want[64];
 		char *argv[] = { program, option, empty, NULL };
@@ -340,18 +319,16 @@ static void files_and_guests_have_a_name(void **state)
 }
 
 /* As in kvm_stat: it matches every name. */
-static void an_expression_may_be_empty(void **state)
+TEST(an_expression_may_be_empty)
 {
 	char program[] = "kvmtop", letter[] = "-f", empty[] = "";
 	char *argv[] = { program, letter, empty, NULL };
 
-	(void)state;
 	assert_int_equal(options_parse(&top_command, 3, argv, &options, &error), 0);
 }
 
-static void lists_take_no_options_of_samples(void **state)
+TEST(lists_take_no_options_of_samples)
 {
-	(void)state;
 	refuses("--list-guests -w x", "-l/--log or -w/--write, not with --list-guests");
 	refuses("--list-guests -f kvm_exit", "-f/--fields works with ");
 	refuses("--list-guests --view vcpus", "--view works with ");
@@ -366,11 +343,10 @@ static void lists_take_no_options_of_samples(void **state)
 	accepts("--demo --list-guests", MODE_GUESTS);
 }
 
-static void what_is_kept_has_limits(void **state)
+TEST(what_is_kept_has_limits)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)state;
 	assert_true(dup2(null, STDIN_FILENO) == STDIN_FILENO); /* no terminal */
 	accepts("-w h.db", MODE_WRITE);
 	assert_string_equal(options.write_file, "h.db");
@@ -394,9 +370,8 @@ static void what_is_kept_has_limits(void **state)
 
 /* ---- the commands ---- */
 
-static void an_export_is_for_prometheus(void **state)
+TEST(an_export_is_for_prometheus)
 {
-	(void)state;
 	accepts("export --prometheus a.prom", MODE_EXPORT);
 	assert_true(options.interval_s == 15);
 	assert_int_equal(options.max_series, 20000);
@@ -433,7 +408,7 @@ static void an_export_is_for_prometheus(void **state)
 	refuses("export --listen 1 --metrics nothing", "\"nothing\": no such metrics");
 }
 
-static void frequencies_have_units(void **state)
+TEST(frequencies_have_units)
 {
 	static const struct {
 		const char *word;
@@ -446,7 +421,6 @@ static void frequencies_have_units(void **state)
 					     "nan", "inf", "1e9GHz" };
 	char words[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		snprintf(words, sizeof(words), "report -f %s x", all[i].word);
 		accepts(words, MODE_REPORT);
@@ -470,9 +444,8 @@ static void sorts_by(const char *key, const char *column)
 	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, column));
 }
 
-static void nothing_means_all(void **state)
+TEST(nothing_means_all)
 {
-	(void)state;
 	accepts("exits", MODE_EXITS);
 	assert_int_equal(options.pid + options.tid, 0);
 	assert_int_equal(options.nr_only, 0);
@@ -482,9 +455,8 @@ static void nothing_means_all(void **state)
 	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, "total"));
 }
 
-static void whose(void **state)
+TEST(whose)
 {
-	(void)state;
 	accepts("exits -p 4000 -v 1 5", MODE_EXITS);
 	assert_int_equal(options.pid, 4000);
 	assert_true(options.has_vcpu);
@@ -505,9 +477,8 @@ static void whose(void **state)
 	assert_int_equal(options.pid, 0);
 }
 
-static void events(void **state)
+TEST(events)
 {
-	(void)state;
 	accepts("exits --event mmio", MODE_EXITS);
 	assert_int_equal(options.event, EXITS_MMIO);
 	accepts("exits --event=hypercall", MODE_EXITS);
@@ -524,9 +495,8 @@ static void events(void **state)
 	assert_true(options.ring.sched);
 }
 
-static void perfs_keys(void **state)
+TEST(perfs_keys)
 {
-	(void)state;
 	sorts_by("sample", "total");
 	sorts_by("total", "total");
 	sorts_by("percent_sample", "total_percent");
@@ -542,9 +512,8 @@ static void perfs_keys(void **state)
 	refuses("exits -k ", "-k needs COLUMN");
 }
 
-static void what_makes_no_sense(void **state)
+TEST(what_makes_no_sense)
 {
-	(void)state;
 	refuses("exits -v 1", "-v/--vcpu needs -p/--pid or -g/--guest");
 	refuses("exits -a", "-a/--alltids needs -p/--pid or -g/--guest");
 	refuses("exits -p 1 -a -v 1", "-a/--alltids and -v/--vcpu exclude each other");
@@ -581,9 +550,8 @@ static void what_makes_no_sense(void **state)
 	refuses("exits --whatever", "--whatever");
 }
 
-static void long_exits(void **state)
+TEST(long_exits)
 {
-	(void)state;
 	accepts("exits --longer 5ms", MODE_EXITS);
 	assert_int_equal(options.longer_ns, 5000000);
 	assert_false(options.halts || options.arguments);
@@ -608,9 +576,8 @@ static void long_exits(void **state)
 	refuses("report --longer 1ms --by tid x", "--longer and --by exclude each other");
 }
 
-static void options_that_stand_for_a_view(void **state)
+TEST(options_that_stand_for_a_view)
 {
-	(void)state;
 	accepts("-1 -b --view guests", MODE_ONCE);
 	refuses("-1 -b --view exits", "-b/--by-guest is the view guests: leave out --view exits");
 	refuses("-r tests/data/trace/svm-perf.data -b --view exits -1", "leave out --view exits");
@@ -626,9 +593,8 @@ static void options_that_stand_for_a_view(void **state)
 	refuses("report -x x", "-x/--children needs --view or --folded or --svg");
 }
 
-static void code_of_guests(void **state)
+TEST(code_of_guests)
 {
-	(void)state;
 	accepts("where --guest-code --guest-symbols --guest-kallsyms web1=/f 3", MODE_WHERE);
 	assert_true(options.guest_code && options.guest_symbols);
 	assert_int_equal(options.nr_kallsyms, 1);
@@ -636,11 +602,10 @@ static void code_of_guests(void **state)
 	refuses("where --guest-kallsyms a=b", "--guest-kallsyms needs --guest-code");
 }
 
-static void too_many_kernels(void **state)
+TEST(too_many_kernels)
 {
 	char words[1024] = "exits --longer 1ms";
 
-	(void)state;
 	for (int i = 0; i < KALLSYMS_GUESTS; i++)
 		strcat(words, " --guest-kallsyms a=b");
 	accepts(words, MODE_EXITS);
@@ -648,11 +613,10 @@ static void too_many_kernels(void **state)
 	refuses(words, "at most 16 can be given");
 }
 
-static void too_many_threads(void **state)
+TEST(too_many_threads)
 {
 	char words[4096] = "exits -T 1";
 
-	(void)state;
 	for (int i = 1; i < TIDS_MAX; i++)
 		strcat(words, ",1");
 	accepts(words, MODE_EXITS);
@@ -661,13 +625,12 @@ static void too_many_threads(void **state)
 	refuses(words, "at most");
 }
 
-static void help_needs_nothing_else_to_be_right(void **state)
+TEST(help_needs_nothing_else_to_be_right)
 {
 	static const char *const words[] = { "--help --view x --no-such-option -g",
 					     "exits --help soon -v 1",
 					     "exits --help --no-such-option -g" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		assert_int_equal(parse(words[i]), 0);
 		assert_true(options.help);
@@ -675,9 +638,8 @@ static void help_needs_nothing_else_to_be_right(void **state)
 }
 
 /* A rule or a name that no row has would never be noticed. */
-static void rules_name_options(void **state)
+TEST(rules_name_options)
 {
-	(void)state;
 	for (size_t i = 0; i < option_table.nr_rules; i++) {
 		const struct option_rule *rule = &option_table.rules[i];
 		const struct option_command all = { .works =
@@ -691,44 +653,4 @@ static void rules_name_options(void **state)
 				fail_msg("%s of rule %zu is no option", name, i);
 		}
 	}
-}
-
-UNIT(test_options)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_are_up_to_a_day),
-		cmocka_unit_test(once_and_a_log_exclude_each_other),
-		cmocka_unit_test(second_names_are_names_of_options),
-		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
-		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
-		cmocka_unit_test(the_level_that_costs_most_counts),
-		cmocka_unit_test(only_these_exits_is_f),
-		cmocka_unit_test(what_a_history_keeps_is_a_list),
-		cmocka_unit_test(options_without_effect_are_refused),
-		cmocka_unit_test(commands_are_named),
-		cmocka_unit_test(a_source_may_be_named),
-		cmocka_unit_test(a_source_is_what_it_is),
-		cmocka_unit_test(times_are_of_the_past),
-		cmocka_unit_test(what_is_over_is_not_counted),
-		cmocka_unit_test(files_and_guests_have_a_name),
-		cmocka_unit_test(an_expression_may_be_empty),
-		cmocka_unit_test(lists_take_no_options_of_samples),
-		cmocka_unit_test(what_is_kept_has_limits),
-		cmocka_unit_test(an_export_is_for_prometheus),
-		cmocka_unit_test(frequencies_have_units),
-		cmocka_unit_test(nothing_means_all),
-		cmocka_unit_test(whose),
-		cmocka_unit_test(events),
-		cmocka_unit_test(perfs_keys),
-		cmocka_unit_test(what_makes_no_sense),
-		cmocka_unit_test(long_exits),
-		cmocka_unit_test(options_that_stand_for_a_view),
-		cmocka_unit_test(code_of_guests),
-		cmocka_unit_test(too_many_kernels),
-		cmocka_unit_test(too_many_threads),
-		cmocka_unit_test(help_needs_nothing_else_to_be_right),
-		cmocka_unit_test(rules_name_options),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `kvmtop -r` of files that are damaged: every mode ends, in time, whatever the bytes are. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "cmd/command.h"
@@ -187,14 +181,13 @@ static void run_modes(char *path)
 	_exit(0);
 }
 
-static void every_mode_ends(void **state)
+TEST(every_mode_ends)
 {
 	size_t size, nr = unit_rounds(DAMAGES);
 	char folder[] = "/tmp/kvmtop-damages.XXXXXX", path[64];
 	unsigned char *whole, *bytes;
 	int status;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/h.db", folder);
 	whole = make_history(path, &size);
@@ -218,13 +211,4 @@ static void every_mode_ends(void **state)
 	rmdir(folder);
 	free(bytes);
 	free(whole);
-}
-
-UNIT(test_past)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_mode_ends),
-	};
-
-	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
 }

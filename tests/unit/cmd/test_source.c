@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is looked at, found by its name, and opened. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "cmd/source.h"
 #include "lib/array.h"
@@ -39,11 +34,10 @@ static void expect_kind(enum source_kind kind, const char *name, const char *byt
 	unlink(path);
 }
 
-static void the_kind_is_seen(void **state)
+TEST(the_kind_is_seen)
 {
 	static const char database[] = "SQLite format 3";
 
-	(void)state;
 	assert_int_equal(source_kind_of(NULL), SOURCE_LIVE);
 	assert_int_equal(source_kind_of("http://prometheus:9090"), SOURCE_PROMETHEUS);
 	assert_int_equal(source_kind_of("https://prometheus"), SOURCE_PROMETHEUS);
@@ -57,7 +51,7 @@ static void the_kind_is_seen(void **state)
 	expect_kind(SOURCE_RECORDING, "short", "SQLite", 6);
 }
 
-static void a_machine(void **state)
+TEST(a_machine)
 {
 	const char *name = MACHINE;
 	const struct source_config config = {
@@ -68,7 +62,6 @@ static void a_machine(void **state)
 	struct source *source = NULL;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &error), 0);
 	assert_non_null(source->env);
 	assert_non_null(source->past);
@@ -82,7 +75,7 @@ static void a_machine(void **state)
 	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &error), -ENOENT);
 }
 
-static void a_recording(void **state)
+TEST(a_recording)
 {
 	const char *name = RECORDING;
 	const struct source_config config = {
@@ -93,7 +86,6 @@ static void a_recording(void **state)
 	struct source *source = NULL;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(source_open(SOURCE_RECORDING, &name, 1, &config, &source, &error), 0);
 	assert_int_equal(monitor_facts(source->monitor)->source, SOURCE_RECORDING);
 	assert_true(monitor_facts(source->monitor)->is_span);
@@ -109,11 +101,10 @@ static void a_recording(void **state)
  * A live machine lacks nothing, a captured one who ran and the code of its threads; a Prometheus
  * has a reason for each lack.
  */
-static void what_is_lacked(void **state)
+TEST(what_is_lacked)
 {
 	static const enum source_need timed[] = { NEED_TIMES, NEED_ARGUMENTS, NEED_SINGLE };
 
-	(void)state;
 	for (int need = NEED_NOTHING; need < SOURCE_NEEDS; need++) {
 		assert_null(source_lacks(SOURCE_LIVE, (enum source_need)need));
 		assert_int_equal(!source_lacks(SOURCE_MACHINE, (enum source_need)need),
@@ -138,16 +129,4 @@ static void what_is_lacked(void **state)
 	}
 	assert_true(source_has_now(SOURCE_LIVE) && source_has_now(SOURCE_MACHINE));
 	assert_false(source_has_now(SOURCE_RECORDING) || source_has_now(SOURCE_HISTORY));
-}
-
-UNIT(test_source)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kind_is_seen),
-		cmocka_unit_test(a_machine),
-		cmocka_unit_test(a_recording),
-		cmocka_unit_test(what_is_lacked),
-	};
-
-	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
 }

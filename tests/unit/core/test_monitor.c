@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_monitor - what the monitor passes to its providers and when, over two that are made up. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "lib/text.h"
@@ -201,7 +195,7 @@ static int teardown(void **state)
 
 /* ---- tests */
 
-static void only_what_is_chosen_is_opened(void **state)
+TEST(only_what_is_chosen_is_opened, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -219,7 +213,7 @@ static size_t rewind_first(void *state)
 }
 
 /* All samples that answer a want are taken in one call, and the next call takes none. */
-static void a_player_begins_again_with_every_want(void **state)
+TEST(a_player_begins_again_with_every_want, setup, teardown)
 {
 	struct world *world = *state;
 	struct provider player = fakes[0];
@@ -243,7 +237,7 @@ static void a_player_begins_again_with_every_want(void **state)
 }
 
 /* Of what costs more a history has what it is to keep, and no more. */
-static void views_that_a_history_keeps(void **state)
+TEST(views_that_a_history_keeps, setup, teardown)
 {
 	static const struct field kept[] = {
 		[KEEP_HOTSPOTS] = { .name = "msr", .use = USE_ARGUMENT, .parent = FIELD_NONE },
@@ -279,7 +273,7 @@ static void views_that_a_history_keeps(void **state)
 	}
 }
 
-static void only_changes_are_told(void **state)
+TEST(only_changes_are_told, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -310,7 +304,7 @@ static void only_changes_are_told(void **state)
 }
 
 /* A provider counts the fields that it adds itself without a want. */
-static void a_provider_is_not_told_of_fields_it_adds(void **state)
+TEST(a_provider_is_not_told_of_fields_it_adds, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -325,7 +319,7 @@ static void a_provider_is_not_told_of_fields_it_adds(void **state)
 }
 
 /* For a look back: events without their children, and all else that is not on demand. */
-static void what_is_always_counted(void **state)
+TEST(what_is_always_counted, setup, teardown)
 {
 	static const struct field specs[] = {
 		{ .name = "exits", .use = USE_EXIT }, { .name = "msr", .use = USE_ARGUMENT },
@@ -364,7 +358,7 @@ static bool is_ready(void *state)
 }
 
 /* A provider that does not say whether it is ready always is. */
-static void one_provider_that_is_not_ready(void **state)
+TEST(one_provider_that_is_not_ready, setup, teardown)
 {
 	struct world *world = *state;
 	struct provider slow = fakes[0];
@@ -392,7 +386,7 @@ static int open_later(const struct provider_args *args, void **ret_state, struct
 }
 
 /* A module that is not loaded yet is waited for, if that is wanted; nothing else is. */
-static void what_is_not_there_yet(void **state)
+TEST(what_is_not_there_yet, setup, teardown)
 {
 	static const struct {
 		int err;
@@ -419,7 +413,7 @@ static void what_is_not_there_yet(void **state)
 }
 
 /* All totals begin anew, so every provider gets the want. */
-static void new_question_is_told_to_all(void **state)
+TEST(new_question_is_told_to_all, setup, teardown)
 {
 	struct world *world = *state;
 	struct pattern *filter;
@@ -448,7 +442,7 @@ static void new_question_is_told_to_all(void **state)
 }
 
 /* A count that begins after a sample belongs to that interval, even if a key was pressed in it. */
-static void looking_elsewhere_loses_nothing(void **state)
+TEST(looking_elsewhere_loses_nothing, setup, teardown)
 {
 	struct world *world = *state;
 	const struct facts *facts;
@@ -469,7 +463,7 @@ static void looking_elsewhere_loses_nothing(void **state)
  * Providers that count each guest apart go on when the screen looks at one guest; a history of one
  * guest is of this guest, and a log begins anew.
  */
-static void a_closer_look_at_a_guest(void **state)
+TEST(a_closer_look_at_a_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -495,7 +489,7 @@ static void a_closer_look_at_a_guest(void **state)
 	assert_int_equal(first.want.guest, 7);
 }
 
-static void provider_without_descriptors_goes_on(void **state)
+TEST(provider_without_descriptors_goes_on, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -516,7 +510,7 @@ static void provider_without_descriptors_goes_on(void **state)
 }
 
 /* One sample that cannot be read is no reason to count no more; what was read of it is dropped. */
-static void a_failure_is_not_for_good(void **state)
+TEST(a_failure_is_not_for_good, setup, teardown)
 {
 	struct world *world = *state;
 	const struct stats_item *item;
@@ -552,7 +546,7 @@ static void a_failure_is_not_for_good(void **state)
 	assert_false(monitor_is_live(world->monitor));
 }
 
-static void inventory_that_fails_is_said(void **state)
+TEST(inventory_that_fails_is_said, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -570,7 +564,7 @@ static void inventory_that_fails_is_said(void **state)
 }
 
 /* What is only of use beside another one is not what the user lacks. */
-static void the_reason_is_not_of_a_provider_aside(void **state)
+TEST(the_reason_is_not_of_a_provider_aside, setup, teardown)
 {
 	struct world *world = *state;
 	struct monitor_config config = { .env = &world->env, .list = list, .providers = BOTH,
@@ -585,7 +579,7 @@ static void the_reason_is_not_of_a_provider_aside(void **state)
 }
 
 /* As a kernel that lets BPF be probed, and then refuses the programs. */
-static void provider_that_is_refused_leaves_it_to_others(void **state)
+TEST(provider_that_is_refused_leaves_it_to_others, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -601,7 +595,7 @@ static void provider_that_is_refused_leaves_it_to_others(void **state)
 	assert_string_equal(monitor_notice(world->monitor, 0), "fake2: the kernel refuses");
 }
 
-static void no_provider_is_left(void **state)
+TEST(no_provider_is_left, setup, teardown)
 {
 	struct world *world = *state;
 	struct error error = { "" };
@@ -610,31 +604,4 @@ static void no_provider_is_left(void **state)
 	open_monitor(world, SECOND);
 	assert_int_equal(monitor_want(world->monitor, &world->query, &error), -EIO);
 	assert_string_equal(error.text, "fake2: the kernel refuses");
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT(test_monitor)
-{
-	static const struct CMUnitTest tests[] = {
-		CASE(only_what_is_chosen_is_opened),
-		CASE(a_player_begins_again_with_every_want),
-		CASE(views_that_a_history_keeps),
-		CASE(only_changes_are_told),
-		CASE(a_provider_is_not_told_of_fields_it_adds),
-		CASE(what_is_always_counted),
-		CASE(one_provider_that_is_not_ready),
-		CASE(what_is_not_there_yet),
-		CASE(new_question_is_told_to_all),
-		CASE(looking_elsewhere_loses_nothing),
-		CASE(a_closer_look_at_a_guest),
-		CASE(provider_without_descriptors_goes_on),
-		CASE(a_failure_is_not_for_good),
-		CASE(inventory_that_fails_is_said),
-		CASE(the_reason_is_not_of_a_provider_aside),
-		CASE(provider_that_is_refused_leaves_it_to_others),
-		CASE(no_provider_is_left),
-	};
-
-	return cmocka_run_group_tests_name("monitor", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void look(struct world *world, struct causes *causes, struct moment *mome
 	causes_take(causes, &facts, moment);
 }
 
-static void is_noted_once(void **state)
+TEST(is_noted_once, setup, teardown)
 {
 	struct causes causes = { .thresholds = NULL };
 	struct moment moment = { 0 };
@@ -74,7 +74,7 @@ static void is_noted_once(void **state)
 }
 
 /* Once for what was lost since the look before. */
-static void a_loss_is_noted(void **state)
+TEST(a_loss_is_noted, setup, teardown)
 {
 	static const char text[] = " exits or arguments could not be counted: what is counted is "
 				   "too low";
@@ -96,14 +96,4 @@ static void a_loss_is_noted(void **state)
 	assert_int_equal(world->stats->lost, 13);
 	causes_release(&causes);
 	moment_release(&moment);
-}
-
-UNIT(test_causes)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(is_noted_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_loss_is_noted, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
 }

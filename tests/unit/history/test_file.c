@@ -18,7 +18,7 @@ static struct stored find(struct history_file *reader, uint64_t time_ns)
 	return stored;
 }
 
-static void a_moment_is_found_by_its_time(void **state)
+TEST(a_moment_is_found_by_its_time, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -41,7 +41,7 @@ static void a_moment_is_found_by_its_time(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void the_last_moment_is_the_one_that_came_last(void **state)
+TEST(the_last_moment_is_the_one_that_came_last, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -58,7 +58,7 @@ static void the_last_moment_is_the_one_that_came_last(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void one_steps_to_both_sides(void **state)
+TEST(one_steps_to_both_sides, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -83,7 +83,7 @@ static void one_steps_to_both_sides(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void parts_are_as_they_were_given(void **state)
+TEST(parts_are_as_they_were_given, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -112,7 +112,7 @@ static void parts_are_as_they_were_given(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void totals_are_found_in_the_segment(void **state)
+TEST(totals_are_found_in_the_segment, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -187,7 +187,7 @@ static int refuse(void *arg, uint32_t id, const struct field *field)
 	return -ECANCELED;
 }
 
-static void fields_come_as_they_are_new(void **state)
+TEST(fields_come_as_they_are_new, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -214,7 +214,7 @@ static void fields_come_as_they_are_new(void **state)
 	end_writer(w);
 }
 
-static void a_segment_says_what_it_is_of(void **state)
+TEST(a_segment_says_what_it_is_of, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -240,7 +240,7 @@ static void a_segment_says_what_it_is_of(void **state)
 
 /* ---- for people */
 
-static void minutes_are_rows(void **state)
+TEST(minutes_are_rows, setup, teardown)
 {
 	static const char sql[] = "SELECT datetime(time, 'unixepoch'), guest, pid, reason, count,"
 				  " time_ns, max_ns, p50_ns, p99_ns FROM minute ORDER BY 1, 2, 4";
@@ -268,7 +268,7 @@ static void minutes_are_rows(void **state)
 	assert_string_equal(text, "890|890000\n");
 }
 
-static void a_minute_that_comes_twice_is_added_up(void **state)
+TEST(a_minute_that_comes_twice_is_added_up, setup, teardown)
 {
 	struct world *w = *state;
 	char text[256];
@@ -284,7 +284,7 @@ static void a_minute_that_comes_twice_is_added_up(void **state)
 }
 
 /* Nor do spans count what a run's first sample has: what happened before it. */
-static void the_first_sample_is_in_no_minute(void **state)
+TEST(the_first_sample_is_in_no_minute, setup, teardown)
 {
 	struct world *w = *state;
 	char text[256];
@@ -302,7 +302,7 @@ static void the_first_sample_is_in_no_minute(void **state)
 }
 
 /* Events count the exits of a host where they cannot be timed; no exit is in two rows. */
-static void minutes_have_what_there_is(void **state)
+TEST(minutes_have_what_there_is, setup, teardown)
 {
 	static const struct field event = { .name = "kvm_exit", .listed = "kvm_exit",
 					    .label = "kvm_exit", .parent = FIELD_NONE,
@@ -326,7 +326,7 @@ static void minutes_have_what_there_is(void **state)
 	assert_string_equal(text, "-|HLT|7|-|-\n");
 }
 
-static void guests_and_notes_are_rows(void **state)
+TEST(guests_and_notes_are_rows, setup, teardown)
 {
 	struct world *w = *state;
 	struct guests *fewer = guests_new(NULL);
@@ -405,7 +405,7 @@ static void expect_guests(struct history_file *reader, uint64_t id, const char *
 }
 
 /* A second writer has other ids, and counts the same guest and the same fields. */
-static void ids_belong_to_the_file(void **state)
+TEST(ids_belong_to_the_file, setup, teardown)
 {
 	static const struct guest web = { .pid = 100, .start_ticks = 7, .name = "web",
 					  .nr_vcpus = 2 };
@@ -451,7 +451,7 @@ static void ids_belong_to_the_file(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void a_closed_file_is_one_file(void **state)
+TEST(a_closed_file_is_one_file, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -471,28 +471,4 @@ static void a_closed_file_is_one_file(void **state)
 	assert_string_equal(text, "1802923368\n");
 	query(w, "PRAGMA user_version", text, sizeof(text));
 	assert_string_equal(text, "1\n");
-}
-
-UNIT(test_file)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_moment_is_found_by_its_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_last_moment_is_the_one_that_came_last, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(one_steps_to_both_sides, setup, teardown),
-		cmocka_unit_test_setup_teardown(parts_are_as_they_were_given, setup, teardown),
-		cmocka_unit_test_setup_teardown(totals_are_found_in_the_segment, setup, teardown),
-		cmocka_unit_test_setup_teardown(fields_come_as_they_are_new, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_segment_says_what_it_is_of, setup, teardown),
-		cmocka_unit_test_setup_teardown(minutes_are_rows, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_minute_that_comes_twice_is_added_up, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_first_sample_is_in_no_minute, setup, teardown),
-		cmocka_unit_test_setup_teardown(minutes_have_what_there_is, setup, teardown),
-		cmocka_unit_test_setup_teardown(guests_and_notes_are_rows, setup, teardown),
-		cmocka_unit_test_setup_teardown(ids_belong_to_the_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_closed_file_is_one_file, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("file", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Every exit that a recorder is given is in the file, once: by guest, vCPU, reason; in each run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
 #include "history/file.h"
@@ -319,11 +314,10 @@ static void write_in_child(unsigned int nr, bool closes)
 	close(ends[1]);
 }
 
-static void each_exit_is_there_once(void **state)
+TEST(each_exit_is_there_once, setup, teardown)
 {
 	uint64_t nr = 0;
 
-	(void)state;
 	write_in_child(0, true);
 	write_in_child(1, false);
 	write_in_child(2, true);
@@ -335,13 +329,4 @@ static void each_exit_is_there_once(void **state)
 		nr += found[i].count;
 	}
 	assert_true(nr > KEYS * SAMPLES);
-}
-
-UNIT(test_file_recorded)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_exit_is_there_once, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("file_recorded", tests, NULL, NULL);
 }

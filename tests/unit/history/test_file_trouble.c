@@ -62,7 +62,7 @@ static int in_child(int (*function)(struct world *), struct world *w)
 
 /* ---- files that are not ours */
 
-static void files_of_others_stay_as_they_are(void **state)
+TEST(files_of_others_stay_as_they_are, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -86,7 +86,7 @@ static void files_of_others_stay_as_they_are(void **state)
 	assert_string_equal(text, "delete\n");
 }
 
-static void a_newer_version_is_left_alone(void **state)
+TEST(a_newer_version_is_left_alone, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -100,7 +100,7 @@ static void a_newer_version_is_left_alone(void **state)
 	says(w, "newer kvmtop (version 2 of the format, this one reads 1): update kvmtop");
 }
 
-static void only_regular_files(void **state)
+TEST(only_regular_files, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -118,7 +118,7 @@ static void only_regular_files(void **state)
 	says(w, "Not a directory");
 }
 
-static void an_empty_file_is_taken(void **state)
+TEST(an_empty_file_is_taken, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -132,7 +132,7 @@ static void an_empty_file_is_taken(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void one_process_writes(void **state)
+TEST(one_process_writes, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *first;
@@ -159,7 +159,7 @@ static int read_as_nobody(struct world *w)
 }
 
 /* The folder, and nothing in it, can be written to by the one who reads. */
-static void a_folder_without_permission_is_read(void **state)
+TEST(a_folder_without_permission_is_read, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -210,7 +210,7 @@ static int read_a_cut_one(struct world *w)
 							     &w->error);
 }
 
-static void the_owner_of_a_file_ends_no_reader(void **state)
+TEST(the_owner_of_a_file_ends_no_reader, setup, teardown)
 {
 	static struct history_file *cut; /* it cannot be closed: its memory is cut, too */
 	struct world *w = *state;
@@ -243,7 +243,7 @@ static int write_and_die(struct world *w)
 	_exit(0);
 }
 
-static void a_log_without_its_index_is_not_left_out(void **state)
+TEST(a_log_without_its_index_is_not_left_out, setup, teardown)
 {
 	struct world *w = *state;
 	char path[96];
@@ -263,7 +263,7 @@ static int write_as_nobody(struct world *w)
 	return open_writer(w) == -EACCES && strstr(w->error.text, "Permission denied") ? 0 : 1;
 }
 
-static void a_folder_without_permission_is_not_written(void **state)
+TEST(a_folder_without_permission_is_not_written, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -321,7 +321,7 @@ static int count_fields(void *arg, uint32_t id, const struct field *field)
 	return 0;
 }
 
-static void what_a_disk_refuses_is_tried_again(void **state)
+TEST(what_a_disk_refuses_is_tried_again, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -388,7 +388,7 @@ static void find_aside(const struct world *w, char *path, size_t size)
 /*
  * Half of a transaction is done when it fails. Tables that are not as they were made are no damage.
  */
-static void nothing_is_left_of_half_a_moment(void **state)
+TEST(nothing_is_left_of_half_a_moment, setup, teardown)
 {
 	struct world *w = *state;
 	char text[64];
@@ -405,7 +405,7 @@ static void nothing_is_left_of_half_a_moment(void **state)
 }
 
 /* A later kvmtop may add columns, as kvmtop-history(5) says. */
-static void columns_may_be_added(void **state)
+TEST(columns_may_be_added, setup, teardown)
 {
 	static const char *const tables[] = { "meta", "segment", "field", "guest", "vcpu", "sample",
 					      "minute_row", "note", "clock" };
@@ -427,7 +427,7 @@ static void columns_may_be_added(void **state)
 }
 
 /* A rule of another program's is no damage: the file stays where it is. */
-static void rules_may_be_added(void **state)
+TEST(rules_may_be_added, setup, teardown)
 {
 	struct world *w = *state;
 	char text[64];
@@ -485,7 +485,7 @@ static int write_beyond_ulimit(struct world *w)
 	return 0;
 }
 
-static void ulimit_is_named(void **state)
+TEST(ulimit_is_named, setup, teardown)
 {
 	assert_int_equal(in_child(write_beyond_ulimit, *state), 0);
 }
@@ -518,7 +518,7 @@ static int write_to_a_small_disk(struct world *w)
 }
 
 /* Where a disk may be full in the midst of a transaction, none begins. */
-static void a_disk_that_is_nearly_full_is_left_alone(void **state)
+TEST(a_disk_that_is_nearly_full_is_left_alone, setup, teardown)
 {
 	int status = in_child(write_to_a_small_disk, *state);
 
@@ -541,7 +541,7 @@ static int write_to_a_disk_without_a_size(struct world *w)
 	return 0;
 }
 
-static void a_disk_that_has_no_size_is_not_full(void **state)
+TEST(a_disk_that_has_no_size_is_not_full, setup, teardown)
 {
 	int status = in_child(write_to_a_disk_without_a_size, *state);
 
@@ -576,7 +576,7 @@ static void check_made_anew(struct world *w)
 				  "missing here\n");
 }
 
-static void a_removed_file_is_made_anew(void **state)
+TEST(a_removed_file_is_made_anew, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -586,7 +586,7 @@ static void a_removed_file_is_made_anew(void **state)
 	check_made_anew(w);
 }
 
-static void a_replaced_file_is_not_written_to(void **state)
+TEST(a_replaced_file_is_not_written_to, setup, teardown)
 {
 	struct world *w = *state;
 	char other[96];
@@ -603,7 +603,7 @@ static void a_replaced_file_is_not_written_to(void **state)
 	check_made_anew(w);
 }
 
-static void a_removed_log_loses_nothing(void **state)
+TEST(a_removed_log_loses_nothing, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -640,7 +640,7 @@ static void fill_with_limits(struct world *w, int nr)
 		fail_msg("the file had %llu bytes", (unsigned long long)most);
 }
 
-static void the_size_is_kept(void **state)
+TEST(the_size_is_kept, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -681,7 +681,7 @@ static void the_size_is_kept(void **state)
 }
 
 /* Many guests: one batch of what the next totals allow to drop is most of the limit. */
-static void the_size_is_kept_of_large_samples(void **state)
+TEST(the_size_is_kept_of_large_samples, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -693,7 +693,7 @@ static void the_size_is_kept_of_large_samples(void **state)
 }
 
 /* As a screen over a file does: it looks, and lets go, for as long as the file is written. */
-static void a_reader_that_stays_open_does_not_keep_it_large(void **state)
+TEST(a_reader_that_stays_open_does_not_keep_it_large, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -724,7 +724,7 @@ static void a_reader_that_stays_open_does_not_keep_it_large(void **state)
 	history_file_close(reader, NULL);
 }
 
-static void the_age_is_kept(void **state)
+TEST(the_age_is_kept, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -773,7 +773,7 @@ static void check_all_there(struct world *w, int nr_samples, const char *of_minu
 }
 
 /* The age is counted by what was recorded: neither a jump nor a wrong clock drops anything. */
-static void a_clock_that_is_set_drops_nothing(void **state)
+TEST(a_clock_that_is_set_drops_nothing, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -807,7 +807,7 @@ static void a_clock_that_is_set_drops_nothing(void **state)
 	end_writer(w);
 }
 
-static void a_reader_that_never_ends_does_not_fill_the_disk(void **state)
+TEST(a_reader_that_never_ends_does_not_fill_the_disk, setup, teardown)
 {
 	struct world *w = *state;
 	int err = 0;
@@ -849,7 +849,7 @@ static int read_until_end(struct world *w)
 	return 0;
 }
 
-static void two_read_while_one_writes(void **state)
+TEST(two_read_while_one_writes, setup, teardown)
 {
 	struct world *w = *state;
 	pid_t children[2];
@@ -919,7 +919,7 @@ static void write_and_kill(struct world *w, unsigned int seed, uint64_t *committ
 		w->nr = *committed + 1;
 }
 
-static void nothing_is_lost_by_kill_9(void **state)
+TEST(nothing_is_lost_by_kill_9, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t committed = 0, last, nr = 0;
@@ -1011,7 +1011,7 @@ static uint64_t try_all(struct world *w, struct history_file *reader)
 	return nr;
 }
 
-static void a_damaged_file_is_no_harm(void **state)
+TEST(a_damaged_file_is_no_harm, setup, teardown)
 {
 	struct world *w = *state;
 	size_t size, nr = unit_rounds(DAMAGES);
@@ -1089,7 +1089,7 @@ static int walk_ends(struct world *w, bool is_back, int nr)
 }
 
 /* A search in a page whose ids are out of order finds the same rows again and again. */
-static void ids_ascend_at_every_step(void **state)
+TEST(ids_ascend_at_every_step, setup, teardown)
 {
 	static const unsigned char ids[] = { 1, 7, 50, 99, 100, 126 };
 	struct world *w = *state;
@@ -1153,7 +1153,7 @@ static void damage(struct world *w, enum damage kind)
 }
 
 /* It is met at once, or when a sample is written; the samples after it are in a new file. */
-static void a_damaged_file_is_set_aside(void **state)
+TEST(a_damaged_file_is_set_aside, setup, teardown)
 {
 	struct world *w = *state;
 	char path[96];
@@ -1181,7 +1181,7 @@ static void a_damaged_file_is_set_aside(void **state)
 }
 
 /* Readers have a table by id, and a damaged id must not make it larger than the memory. */
-static void an_id_that_no_field_has_is_damage(void **state)
+TEST(an_id_that_no_field_has_is_damage, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -1201,7 +1201,7 @@ static void an_id_that_no_field_has_is_damage(void **state)
 }
 
 /* Who reads a file is told when another one has its name, or none. */
-static void a_file_that_goes(void **state)
+TEST(a_file_that_goes, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *file;
@@ -1225,54 +1225,4 @@ static void a_file_that_goes(void **state)
 	assert_int_equal(rename(other, w->path), 0);
 	assert_int_equal(store.type->check(store.state, &w->error), 0);
 	history_file_close(file, NULL);
-}
-
-UNIT(test_file_trouble)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(files_of_others_stay_as_they_are, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_newer_version_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_regular_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_empty_file_is_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_process_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_folder_without_permission_is_read, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_owner_of_a_file_ends_no_reader, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_log_without_its_index_is_not_left_out, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_folder_without_permission_is_not_written, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_a_disk_refuses_is_tried_again, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_left_of_half_a_moment, setup, teardown),
-		cmocka_unit_test_setup_teardown(rules_may_be_added, setup, teardown),
-		cmocka_unit_test_setup_teardown(columns_may_be_added, setup, teardown),
-		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_disk_that_is_nearly_full_is_left_alone, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_disk_that_has_no_size_is_not_full, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_removed_file_is_made_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_size_is_kept_of_large_samples, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_clock_that_is_set_drops_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_stays_open_does_not_keep_it_large,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_never_ends_does_not_fill_the_disk,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_lost_by_kill_9, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_damaged_file_is_no_harm, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_damaged_file_is_set_aside, setup, teardown),
-		cmocka_unit_test_setup_teardown(ids_ascend_at_every_step, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_id_that_no_field_has_is_damage, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_goes, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("file_trouble", tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
 /* An interval has the sums of its changes, wherever it begins and ends. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "history/interval.h"
@@ -567,9 +561,8 @@ static void check(size_t first, size_t last)
 	interval_free(interval);
 }
 
-static void sums_are_those_of_the_changes(void **state)
+TEST(sums_are_those_of_the_changes)
 {
-	(void)state;
 	check(0, NR_MOMENTS - 1);
 	check(0, 0);
 	check(NR_MOMENTS - 1, NR_MOMENTS - 1);
@@ -582,14 +575,13 @@ static void sums_are_those_of_the_changes(void **state)
 	}
 }
 
-static void levels_are_the_latest(void **state)
+TEST(levels_are_the_latest)
 {
 	const size_t last = NR_MOMENTS - 1;
 	struct table got;
 	struct error error = { "" };
 	struct interval *interval;
 
-	(void)state;
 	/* The gauge of a guest that did not change it in the interval. */
 	for (size_t first = last - 20; first <= last; first++) {
 		interval = interval_new(store, NULL);
@@ -608,7 +600,7 @@ static void levels_are_the_latest(void **state)
 	}
 }
 
-static void spans_without_a_moment(void **state)
+TEST(spans_without_a_moment)
 {
 	const struct {
 		uint64_t from_ns, to_ns;
@@ -618,7 +610,6 @@ static void spans_without_a_moment(void **state)
 		{ made[5].stored.time_ns, made[6].stored.time_ns - 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct error error = { "" };
 		struct interval *interval;
@@ -631,13 +622,4 @@ static void spans_without_a_moment(void **state)
 	}
 }
 
-UNIT(test_interval)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_those_of_the_changes),
-		cmocka_unit_test(levels_are_the_latest),
-		cmocka_unit_test(spans_without_a_moment),
-	};
-
-	return cmocka_run_group_tests_name("interval", tests, make_all, release_all);
-}
+GROUP(make_all, release_all);

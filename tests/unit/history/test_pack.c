@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A moment is the same after packing and unpacking; bytes of any kind are no harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <zstd.h>
 
@@ -153,7 +148,7 @@ static void check_changes(const struct changes *read, const struct changes *made
 }
 
 /* Providers give rows in any order. */
-static void rows_are_sorted(void **state)
+TEST(rows_are_sorted, setup, teardown)
 {
 	static const size_t distances[] = { 1, 20, 3000 };
 	struct world *w = *state;
@@ -181,7 +176,7 @@ static void rows_are_sorted(void **state)
 	}
 }
 
-static void a_moment_is_the_same_afterwards(void **state)
+TEST(a_moment_is_the_same_afterwards, setup, teardown)
 {
 	static const size_t sizes[] = { 0, 1, 2, 50, 3000 };
 	struct world *w = *state;
@@ -288,7 +283,7 @@ static void check_all_depths(struct world *w)
 }
 
 /* What others add up to takes no room, and comes back to the digit; what is off is stored. */
-static void sums_are_made_again(void **state)
+TEST(sums_are_made_again, setup, teardown)
 {
 	static const int sizes[] = { 1, 2, 30 };
 	struct world *w = *state;
@@ -314,7 +309,7 @@ static void sums_are_made_again(void **state)
 }
 
 /* Histograms are not looked at unless they are wanted. */
-static void counts_need_no_histograms(void **state)
+TEST(counts_need_no_histograms, setup, teardown)
 {
 	struct world *w = *state;
 	struct blob *hists = &w->packed.parts[PART_HISTS];
@@ -330,7 +325,7 @@ static void counts_need_no_histograms(void **state)
 	assert_int_equal(unpack(w, PART_CHANGES, UNPACK_ALL, NULL), -EBADMSG);
 }
 
-static void an_inventory_is_the_same_afterwards(void **state)
+TEST(an_inventory_is_the_same_afterwards, setup, teardown)
 {
 	struct world *w = *state;
 	const struct guest *guest;
@@ -380,7 +375,7 @@ static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
 	free(plain);
 }
 
-static void a_few_bytes_do_not_claim_all_memory(void **state)
+TEST(a_few_bytes_do_not_claim_all_memory, setup, teardown)
 {
 	static const uint32_t sizes[] = { 1000000, 4000000, 60000000 };
 	struct world *w = *state;
@@ -401,7 +396,7 @@ static void a_few_bytes_do_not_claim_all_memory(void **state)
 	assert_int_equal(guests_count(w->read.guests), 0);
 }
 
-static void an_id_that_no_guest_can_have_is_damage(void **state)
+TEST(an_id_that_no_guest_can_have_is_damage, setup, teardown)
 {
 	struct world *w = *state;
 	struct vcpu vcpu = { .tid = 100 };
@@ -418,7 +413,7 @@ static void an_id_that_no_guest_can_have_is_damage(void **state)
 }
 
 /* One bit anywhere in the compressed bytes. */
-static void a_changed_bit_is_seen(void **state)
+TEST(a_changed_bit_is_seen, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -462,7 +457,7 @@ static void damage(struct blob *blob)
 }
 
 /* Damages that zstd does not see, as it compressed them: each number of the columns is checked. */
-static void any_numbers_are_no_harm(void **state)
+TEST(any_numbers_are_no_harm, setup, teardown)
 {
 	struct world *w = *state;
 	size_t nr = unit_rounds(2000), nr_good = 0;
@@ -492,24 +487,4 @@ static void any_numbers_are_no_harm(void **state)
 			nr_good++; /* a number became another */
 	}
 	assert_true(nr_good > nr / 10 && nr_good < nr / 10 * 9);
-}
-
-UNIT(test_pack)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rows_are_sorted, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_moment_is_the_same_afterwards, setup, teardown),
-		cmocka_unit_test_setup_teardown(sums_are_made_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_need_no_histograms, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_few_bytes_do_not_claim_all_memory, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_id_that_no_guest_can_have_is_damage, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_changed_bit_is_seen, setup, teardown),
-		cmocka_unit_test_setup_teardown(any_numbers_are_no_harm, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Every moment of a made-up machine, packed, kept and played: the stats are as they were then. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "history/past.h"
@@ -425,7 +419,7 @@ static void live(struct world *world, struct memory *memories, size_t nr, size_t
 	}
 }
 
-static void every_moment_is_as_it_was(void **state)
+TEST(every_moment_is_as_it_was)
 {
 	static struct memory memories[NR_MOMENTS];
 	struct world world;
@@ -433,7 +427,6 @@ static void every_moment_is_as_it_was(void **state)
 	struct stats *stats = stats_new();
 	struct error error = { "" };
 
-	(void)state;
 	for (uint32_t round = 1; round <= 3; round++) {
 		seed = round;
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
@@ -468,7 +461,7 @@ static void every_moment_is_as_it_was(void **state)
 }
 
 /* Of the rates that a sparkline shows, a jump may need one moment that the last one needed. */
-static void jumps(void **state)
+TEST(jumps)
 {
 	static struct memory memories[NR_MOMENTS];
 	struct world world;
@@ -477,7 +470,6 @@ static void jumps(void **state)
 	struct error error = { "" };
 	void *playbacks[PLAYERS];
 
-	(void)state;
 	seed = 4;
 	live(&world, memories, NR_MOMENTS, SIZE_MAX);
 	past = past_new(recent_store(world.recent), world.fields);
@@ -532,14 +524,13 @@ static size_t play_all(struct world *world, const struct memory *memories, struc
 	return nr_begun;
 }
 
-static void moments_in_their_order(void **state)
+TEST(moments_in_their_order)
 {
 	static struct memory memories[NR_MOMENTS];
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
 
-	(void)state;
 	for (uint32_t round = 1; round <= 3; round++) {
 		seed = 10 + round;
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
@@ -571,7 +562,7 @@ static void expect_known(const struct memory *memory, const struct stats *stats)
 }
 
 /* What the oldest moments were compared with is dropped: their totals and rates are known. */
-static void the_oldest_moments_of_a_full_ring(void **state)
+TEST(the_oldest_moments_of_a_full_ring)
 {
 	static struct memory memories[NR_MOMENTS];
 	struct world world;
@@ -579,7 +570,6 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 	struct stats *stats = stats_new();
 	struct error error = { "" };
 
-	(void)state;
 	for (size_t ring_size = 250000; ring_size < 380000; ring_size += 10000) {
 		size_t first = 0;
 
@@ -605,7 +595,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 }
 
 /* Else a ring for fewer than MOMENT_TOTALS_EVERY would be as good as empty after each of them. */
-static void a_small_ring_asks_for_totals(void **state)
+TEST(a_small_ring_asks_for_totals)
 {
 	static struct memory memories[NR_MOMENTS];
 	struct world world;
@@ -613,7 +603,6 @@ static void a_small_ring_asks_for_totals(void **state)
 	struct sink sink;
 	struct stored first, last;
 
-	(void)state;
 	seed = 8;
 	world_new(&world, 300000);
 	store = recent_store(world.recent);
@@ -637,7 +626,7 @@ static void a_small_ring_asks_for_totals(void **state)
 }
 
 /* Moments that could not be kept: the next one has the true totals. */
-static void after_a_loss(void **state)
+TEST(after_a_loss)
 {
 	static struct memory memories[20];
 	struct world world;
@@ -645,7 +634,6 @@ static void after_a_loss(void **state)
 	struct stats *stats = stats_new();
 	struct error error = { "" };
 
-	(void)state;
 	seed = 9;
 	world_new(&world, SIZE_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
@@ -678,7 +666,7 @@ static void after_a_loss(void **state)
 }
 
 /* As many points as a series may have, forwards, back, forwards: none between them is missing. */
-static void a_series_that_is_full(void **state)
+TEST(a_series_that_is_full)
 {
 	enum { NR = SERIES_MAX + 100 };
 	static struct memory memories[NR];
@@ -690,7 +678,6 @@ static void a_series_that_is_full(void **state)
 	struct error error = { "" };
 	size_t nr_full = 0;
 
-	(void)state;
 	seed = 2;
 	live(&world, memories, NR, SIZE_MAX);
 	past = past_new(recent_store(world.recent), world.fields);
@@ -719,7 +706,7 @@ static void a_series_that_is_full(void **state)
 }
 
 /* A series has as many points after a moment as are wanted; the first of a question is none. */
-static void a_series_has_the_points_that_are_wanted(void **state)
+TEST(a_series_has_the_points_that_are_wanted)
 {
 	static struct memory memories[NR_MOMENTS];
 	const struct key subject = { GUEST_ALL, -1, EXIT };
@@ -729,7 +716,6 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 	struct error error = { "" };
 	size_t nr_short = 0;
 
-	(void)state;
 	seed = 1;
 	live(&world, memories, NR_MOMENTS, SIZE_MAX);
 	past = past_new(recent_store(world.recent), world.fields);
@@ -754,7 +740,7 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 }
 
 /* Where a question begins anew there is a gap only if nothing was counted for long. */
-static void other_programs_make_no_gap(void **state)
+TEST(other_programs_make_no_gap)
 {
 	static struct memory memories[60];
 	const size_t soon = 20, late = 40; /* questions begin anew */
@@ -764,7 +750,6 @@ static void other_programs_make_no_gap(void **state)
 	struct past *past;
 	struct error error = { "" };
 
-	(void)state;
 	seed = 5;
 	world_new(&world, SIZE_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
@@ -798,7 +783,7 @@ static void other_programs_make_no_gap(void **state)
 }
 
 /* A guest of the tenth second is forgotten: totals are every 80 seconds. */
-static void totals_have_what_was_forgotten(void **state)
+TEST(totals_have_what_was_forgotten)
 {
 	const struct field spec = { .name = "kvm_exit", .parent = FIELD_NONE };
 	const struct field_set wanted = { 0 };
@@ -815,7 +800,6 @@ static void totals_have_what_was_forgotten(void **state)
 	struct timing timing;
 	uint32_t field = fields_add(fields, &spec);
 
-	(void)state;
 	for (uint64_t second = 1; second <= 2 * MOMENT_TOTALS_EVERY + 1; second++) {
 		sample_reset(&sample);
 		sample.time_ns[0] = second * SECOND;
@@ -852,7 +836,7 @@ static void totals_have_what_was_forgotten(void **state)
 }
 
 /* The clock is set back after 30: the moments of a time are in two places. */
-static void runs_of_a_time(void **state)
+TEST(runs_of_a_time)
 {
 	static const uint64_t times[] = { 10, 20, 30, 12, 22, 32 };
 	static const struct segment segment = { .host = "alpha" };
@@ -863,7 +847,6 @@ static void runs_of_a_time(void **state)
 	struct stored first, last;
 	struct error error = { "" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
 		struct moment moment = { .time_ns = times[i], .elapsed_ns = 10 };
 
@@ -880,23 +863,4 @@ static void runs_of_a_time(void **state)
 			 -ENOENT);
 	recent_free(recent);
 	fields_free(fields);
-}
-
-UNIT(test_past)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(totals_have_what_was_forgotten),
-		cmocka_unit_test(every_moment_is_as_it_was),
-		cmocka_unit_test(jumps),
-		cmocka_unit_test(moments_in_their_order),
-		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
-		cmocka_unit_test(a_small_ring_asks_for_totals),
-		cmocka_unit_test(after_a_loss),
-		cmocka_unit_test(a_series_that_is_full),
-		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
-		cmocka_unit_test(other_programs_make_no_gap),
-		cmocka_unit_test(runs_of_a_time),
-	};
-
-	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recorder's queue: what is lost, why, when it is over, and that sampling never waits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -146,7 +140,7 @@ static struct losses losses_of(struct world *world)
 }
 
 /* That a moment is on its way does not end a time of losses; one that is stored does. */
-static void losing_ends_when_a_moment_is_stored(void **state)
+TEST(losing_ends_when_a_moment_is_stored, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -176,7 +170,7 @@ static void losing_ends_when_a_moment_is_stored(void **state)
 }
 
 /* Of a full queue only the moment that found no place is lost. Nothing here waits for the sink. */
-static void full_queue_loses_what_has_no_place(void **state)
+TEST(full_queue_loses_what_has_no_place, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -202,7 +196,7 @@ static void full_queue_loses_what_has_no_place(void **state)
 }
 
 /* A note is as slow as a moment. */
-static void sampling_does_not_wait_for_a_note(void **state)
+TEST(sampling_does_not_wait_for_a_note, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -223,7 +217,7 @@ static void sampling_does_not_wait_for_a_note(void **state)
 	assert_string_equal(world->note, "1 sample was lost: the disk is full");
 }
 
-static void totals_come_when_they_are_wanted(void **state)
+TEST(totals_come_when_they_are_wanted, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -241,7 +235,7 @@ static void totals_come_when_they_are_wanted(void **state)
 }
 
 /* A disk that hangs is not waited for longer than that. */
-static void flush_says_what_is_left(void **state)
+TEST(flush_says_what_is_left, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -257,7 +251,7 @@ static void flush_says_what_is_left(void **state)
 	assert_int_equal(world->nr_stored, 3);
 }
 
-static void a_few_keys_wait_until_they_are_read(void **state)
+TEST(a_few_keys_wait_until_they_are_read, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -287,22 +281,4 @@ static void a_few_keys_wait_until_they_are_read(void **state)
 	recorder_stop(world->recorder);
 	assert_int_equal(world->nr_stored, ROOM - 1 + 4);
 	assert_int_equal(start(world, 0), 0);
-}
-
-UNIT(test_recorder)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(losing_ends_when_a_moment_is_stored, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(full_queue_loses_what_has_no_place, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(totals_come_when_they_are_wanted, setup, teardown),
-		cmocka_unit_test_setup_teardown(sampling_does_not_wait_for_a_note, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(flush_says_what_is_left, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_few_keys_wait_until_they_are_read, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }

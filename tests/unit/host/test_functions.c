@@ -2,17 +2,12 @@
 /* Names of a process' functions: by its maps, the symbols of its files, and their debug files. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "host/env.h"
 #include "host/functions.h"
@@ -98,7 +93,7 @@ static const char *name_at(struct machine *machine, uint64_t address)
 	return machine->name;
 }
 
-static void by_symbols(void **state)
+TEST(by_symbols, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct elf_file file;
@@ -120,7 +115,7 @@ static void by_symbols(void **state)
 	assert_string_equal(name_at(machine, BEGIN + 0x900), "vmm+0x1900"); /* not in the file */
 }
 
-static void without_a_file(void **state)
+TEST(without_a_file, set_up, clean_up)
 {
 	struct machine *machine = *state;
 
@@ -133,7 +128,7 @@ static void without_a_file(void **state)
 }
 
 /* A process may have other maps later, and no other process has these. */
-static void looks_again(void **state)
+TEST(looks_again, set_up, clean_up)
 {
 	struct machine *machine = *state;
 
@@ -148,7 +143,7 @@ static void looks_again(void **state)
 }
 
 /* The process has ended before its file was opened; another one has mapped the file, too. */
-static void a_file_of_two_processes(void **state)
+TEST(a_file_of_two_processes, set_up, clean_up)
 {
 	static const char maps[] = "7f0000000000-7f0000001000 r-xp 1000 fe:01 77 /usr/bin/vmm\n";
 	struct machine *machine = *state;
@@ -165,7 +160,7 @@ static void a_file_of_two_processes(void **state)
 }
 
 /* Mappings without a file are told apart by their names, as they are kept. */
-static void many_mappings_of_one_name(void **state)
+TEST(many_mappings_of_one_name, set_up, clean_up)
 {
 	static const char odd[] = "7e0000000000-7e0000001000 rwxp 0 00:00 0 [odd\033]\n";
 	static const char vmm[] = "7f0000000000-7f0000001000 r-xp 1000 fe:01 77 /usr/bin/vmm\n";
@@ -181,7 +176,7 @@ static void many_mappings_of_one_name(void **state)
 }
 
 /* A stripped file has the names of its interface; its debug file has all. */
-static void by_debug_file(void **state)
+TEST(by_debug_file, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct elf_file stripped, whole;
@@ -197,7 +192,7 @@ static void by_debug_file(void **state)
 	assert_string_equal(name_at(machine, BEGIN + 0x200), "static_one");
 }
 
-static void by_dynamic_symbols(void **state)
+TEST(by_dynamic_symbols, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct elf_file stripped;
@@ -210,7 +205,7 @@ static void by_dynamic_symbols(void **state)
 }
 
 /* Tables that claim to be larger than what is read, and files that end too early. */
-static void a_false_file(void **state)
+TEST(a_false_file, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct elf_file file;
@@ -237,7 +232,7 @@ static const char *name_in(struct machine *machine, const struct elf_file *file)
 }
 
 /* Numbers that would take any memory or time, and names that are none. */
-static void a_hostile_file(void **state)
+TEST(a_hostile_file, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct elf_file good, file;
@@ -265,7 +260,7 @@ static void a_hostile_file(void **state)
 }
 
 /* What names functions and may not be read is said, once. */
-static void without_rights(void **state)
+TEST(without_rights, set_up, clean_up)
 {
 	static const char hidden[] = "0000000000000000 T do_idle\n";
 	struct machine *machine = *state;
@@ -285,7 +280,7 @@ static void without_rights(void **state)
 	assert_string_equal(error.text, "");
 }
 
-static void of_this_kernel(void **state)
+TEST(of_this_kernel, set_up, clean_up)
 {
 	static const char symbols[] = "ffffffff81000000 T startup_64\nffffffff81000000 T _text\n"
 				      "ffffffff81000100 T do_idle\n";
@@ -324,7 +319,7 @@ static bool is_opened(struct machine *machine, const char *path, char *name, siz
 }
 
 /* A recording names files: only programs are opened, also where others could be read. */
-static void files_of_recordings(void **state)
+TEST(files_of_recordings, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	char path[64], name[64];
@@ -383,7 +378,7 @@ static const char *name_of(struct machine *machine, int pid, unsigned int file)
 }
 
 /* What one VMM maps takes no names of another one, and comes back when it is not used. */
-static void a_process_has_a_share_of_files(void **state)
+TEST(a_process_has_a_share_of_files, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	struct error error = { "" };
@@ -409,7 +404,7 @@ static void a_process_has_a_share_of_files(void **state)
 }
 
 /* Many processes fill the room of all: what has no name keeps its file, and comes back, too. */
-static void all_processes_have_a_limit_of_files(void **state)
+TEST(all_processes_have_a_limit_of_files, set_up, clean_up)
 {
 	struct machine *machine = *state;
 	unsigned int nr = 0;
@@ -461,7 +456,7 @@ static long megabytes(void)
 }
 
 /* Ten thousand sections of notes are the same bytes: each would be read into memory of its own. */
-static void notes_without_end(void **state)
+TEST(notes_without_end, set_up, clean_up)
 {
 	const Elf64_Shdr note = { .sh_type = SHT_NOTE, .sh_size = 65536, .sh_addralign = 4 };
 	const Elf64_Shdr notes[2] = { note, note };
@@ -477,7 +472,7 @@ static void notes_without_end(void **state)
 }
 
 /* More functions than a process may have: none of them has a name, and others have theirs. */
-static void a_process_has_a_share_of_symbols(void **state)
+TEST(a_process_has_a_share_of_symbols, set_up, clean_up)
 {
 	const size_t nr = 260000, size = nr * sizeof(Elf64_Sym);
 	const Elf64_Shdr sections[2] = {
@@ -500,29 +495,4 @@ static void a_process_has_a_share_of_symbols(void **state)
 	assert_non_null(strstr(error.text, "process 123 maps more programs"));
 	map_files(machine, 200, 0, 1);
 	assert_string_equal(name_of(machine, 200, 0), "main_loop");
-}
-
-UNIT(test_functions)
-{
-#define FUNCTIONS(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
-	const struct CMUnitTest tests[] = {
-		FUNCTIONS(by_symbols),
-		FUNCTIONS(without_a_file),
-		FUNCTIONS(looks_again),
-		FUNCTIONS(a_file_of_two_processes),
-		FUNCTIONS(many_mappings_of_one_name),
-		FUNCTIONS(by_debug_file),
-		FUNCTIONS(by_dynamic_symbols),
-		FUNCTIONS(a_false_file),
-		FUNCTIONS(a_hostile_file),
-		FUNCTIONS(without_rights),
-		FUNCTIONS(of_this_kernel),
-		FUNCTIONS(files_of_recordings),
-		FUNCTIONS(a_process_has_a_share_of_files),
-		FUNCTIONS(all_processes_have_a_limit_of_files),
-		FUNCTIONS(notes_without_end),
-		FUNCTIONS(a_process_has_a_share_of_symbols),
-	};
-
-	return cmocka_run_group_tests_name("functions", tests, NULL, NULL);
 }

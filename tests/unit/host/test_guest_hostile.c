@@ -2,15 +2,9 @@
 /* Memory of guests that is to mislead: nothing is found in it, at limited cost. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "host/guest_symbols.h"
 #include "lib/array.h"
@@ -44,9 +38,8 @@ static void is_refused(const struct kernel_shape *shape, size_t offset, const vo
 			   __LINE__);                                                              \
 	} while (0)
 
-static void tables_that_do_not_fit_are_refused(void **state)
+TEST(tables_that_do_not_fit_are_refused)
 {
-	(void)state;
 	REFUSED(newest, nr, uint32_t, UINT32_MAX);
 	REFUSED(newest, nr, uint32_t, 1 << 20);
 	REFUSED(newest, nr, uint32_t, 0);
@@ -67,12 +60,11 @@ static void tables_that_do_not_fit_are_refused(void **state)
 }
 
 /* The list is right, but not of the kernel that runs. */
-static void the_code_must_be_between_stext_and_etext(void **state)
+TEST(the_code_must_be_between_stext_and_etext)
 {
 	struct guest_symbols *symbols = NULL;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	kernel.registers.pc = x86->begin + 5 * KERNEL_STEP - 1;
 	assert_int_equal(kernel_find(&kernel, &symbols), -ENOENT);
@@ -88,13 +80,12 @@ static void the_code_must_be_between_stext_and_etext(void **state)
 }
 
 /* An entry of each table that leads to its own table. */
-static void page_tables_that_loop_end(void **state)
+TEST(page_tables_that_loop_end)
 {
 	struct guest_symbols *symbols = NULL;
 	struct guest_kernel kernel;
 	uint64_t loop;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_pagings); i++) {
 		kernel_make(&kernel, newest, &kernel_pagings[i]);
 		loop = kernel_entry(&kernel, KERNEL_TABLES) | 3;
@@ -105,12 +96,11 @@ static void page_tables_that_loop_end(void **state)
 	}
 }
 
-static void memory_outside_the_slot_is_not_read(void **state)
+TEST(memory_outside_the_slot_is_not_read)
 {
 	struct guest_symbols *symbols = NULL;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	kernel.slot.bytes = kernel.end; /* within the page */
 	assert_int_equal(kernel_find(&kernel, &symbols), -ENOENT);
@@ -126,12 +116,11 @@ static void memory_outside_the_slot_is_not_read(void **state)
 	kernel_end(&kernel);
 }
 
-static void registers_that_make_no_sense_are_refused(void **state)
+TEST(registers_that_make_no_sense_are_refused)
 {
 	struct guest_symbols *symbols = NULL;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, &kernel_pagings[3]);
 	for (uint64_t control = 0; control < UINT64_C(1) << 32; control += 1 << 16) {
 		kernel.registers.control = control * 0x9e3779b97f4a7c15;
@@ -144,7 +133,7 @@ static void registers_that_make_no_sense_are_refused(void **state)
 /* ---- bounds */
 
 /* All that is before the tokens is markers, and so many names that these fit. */
-static void false_markers_cost_limited_work(void **state)
+TEST(false_markers_cost_limited_work)
 {
 	const uint32_t markers[] = { 0, 1000, 2000, 3000, 4000, 5000, 1500, 1500 };
 	struct guest_symbols *symbols = NULL;
@@ -152,7 +141,6 @@ static void false_markers_cost_limited_work(void **state)
 	size_t moved = KERNEL_GPA + KERNEL_RODATA + 0xf000;
 	int err;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	memmove(kernel.memory + moved, kernel.memory + kernel.tokens,
 		kernel.index + 512 - kernel.tokens);
@@ -163,14 +151,13 @@ static void false_markers_cost_limited_work(void **state)
 	kernel_end(&kernel);
 }
 
-static void bounds_end_the_search(void **state)
+TEST(bounds_end_the_search)
 {
 	struct guest_memory *memory = xmalloc(sizeof(*memory));
 	struct guest_symbols *symbols = NULL;
 	struct error error = { "" };
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	for (int bound = 0; bound < 4; bound++) {
 		guest_memory_init(memory, kernel.fd, &kernel.slot, 1);
@@ -217,7 +204,7 @@ static void *keep_writing(void *arg)
 }
 
 /* The guest changes its tables while they are read: found or not, and never read beyond them. */
-static void tables_that_change_are_no_danger(void **state)
+TEST(tables_that_change_are_no_danger)
 {
 	struct guest_kernel kernel;
 	struct writer writer = { &kernel, false };
@@ -227,7 +214,6 @@ static void tables_that_change_are_no_danger(void **state)
 	pthread_t thread;
 	int found = 0;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	assert_int_equal(pthread_create(&thread, NULL, keep_writing, &writer), 0);
 	for (int i = 0; i < 200; i++) {
@@ -243,20 +229,4 @@ static void tables_that_change_are_no_danger(void **state)
 	pthread_join(thread, NULL);
 	print_message("found %d of 200\n", found);
 	kernel_end(&kernel);
-}
-
-UNIT(test_guest_hostile)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_that_do_not_fit_are_refused),
-		cmocka_unit_test(the_code_must_be_between_stext_and_etext),
-		cmocka_unit_test(page_tables_that_loop_end),
-		cmocka_unit_test(memory_outside_the_slot_is_not_read),
-		cmocka_unit_test(registers_that_make_no_sense_are_refused),
-		cmocka_unit_test(false_markers_cost_limited_work),
-		cmocka_unit_test(bounds_end_the_search),
-		cmocka_unit_test(tables_that_change_are_no_danger),
-	};
-
-	return cmocka_run_group_tests_name("guest_hostile", tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Symbols found in the memory of guests: each layout, each kind of page table. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "host/guest_symbols.h"
 #include "lib/array.h"
@@ -61,22 +55,20 @@ static void is_found(const struct kernel_shape *shape, const struct kernel_pagin
 	kernel_end(&kernel);
 }
 
-static void each_layout_is_found(void **state)
+TEST(each_layout_is_found)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_shapes); i++)
 		is_found(&kernel_shapes[i], x86);
 }
 
-static void each_kind_of_page_table_is_walked(void **state)
+TEST(each_kind_of_page_table_is_walked)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_pagings); i++)
 		is_found(newest, &kernel_pagings[i]);
 }
 
 /* What is of the image, and for which use. */
-static void the_image_has_extents(void **state)
+TEST(the_image_has_extents)
 {
 	static const struct guest_extent wanted[] = {
 		{ KERNEL_TEXT, KERNEL_RODATA, true, false },
@@ -86,7 +78,6 @@ static void the_image_has_extents(void **state)
 	struct guest_memory *memory = xmalloc(sizeof(*memory));
 	struct guest_image *image = xmalloc(sizeof(*image));
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_pagings); i++) {
 		uint64_t begin = kernel_pagings[i].begin;
 		struct guest_kernel kernel;
@@ -123,14 +114,13 @@ static void is_at(const struct guest_symbols *symbols, uint64_t address, const c
 	assert_string_equal(name, wanted ? wanted : "-");
 }
 
-static void addresses_have_names(void **state)
+TEST(addresses_have_names)
 {
 	uint64_t begin = x86->begin, offset = 0;
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 	char name[16];
 
-	(void)state;
 	kernel_make(&kernel, percpu, x86);
 	assert_int_equal(kernel_find(&kernel, &symbols), 0);
 	assert_true(guest_symbols_function(symbols, begin + 1000 * KERNEL_STEP + 3, name,
@@ -150,13 +140,12 @@ static void addresses_have_names(void **state)
 }
 
 /* As in the kernel: of several names the first one. */
-static void of_names_at_one_address_the_first_one_counts(void **state)
+TEST(of_names_at_one_address_the_first_one_counts)
 {
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 	uint32_t value;
 
-	(void)state;
 	kernel_make(&kernel, percpu, x86);
 	memcpy(&value, kernel.memory + kernel.addresses + 4 * 100, 4);
 	for (size_t i = 101; i < 105; i++)
@@ -171,12 +160,11 @@ static void of_names_at_one_address_the_first_one_counts(void **state)
 }
 
 /* A name goes into SVG, JSON and a terminal. */
-static void names_have_no_other_characters(void **state)
+TEST(names_have_no_other_characters)
 {
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	memcpy(memmem(kernel.memory + kernel.tokens, 2048, "func_", 5), "<&;\"'", 5);
 	assert_int_equal(kernel_find(&kernel, &symbols), 0);
@@ -187,7 +175,7 @@ static void names_have_no_other_characters(void **state)
 
 /* ---- where the search begins */
 
-static void other_instructions_lead_to_the_kernel(void **state)
+TEST(other_instructions_lead_to_the_kernel)
 {
 	uint64_t handler = x86->begin + 0x2000;
 	uint64_t gate[2] = { (handler & 0xffff) | 0x10 << 16 | 0x8eull << 40 |
@@ -196,7 +184,6 @@ static void other_instructions_lead_to_the_kernel(void **state)
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	kernel.registers.pc = 0x400000; /* in user mode */
 	assert_int_equal(kernel_find(&kernel, &symbols), -ENOENT);
@@ -215,12 +202,11 @@ static void other_instructions_lead_to_the_kernel(void **state)
 }
 
 /* With KPTI the kernel's tables are before the user's, otherwise the bit is of the address. */
-static void bit_12_of_cr3_is_a_flag_or_an_address(void **state)
+TEST(bit_12_of_cr3_is_a_flag_or_an_address)
 {
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	kernel.registers.root |= 0x1000;
 	assert_int_equal(kernel_find(&kernel, &symbols), 0);
@@ -238,12 +224,11 @@ static void bit_12_of_cr3_is_a_flag_or_an_address(void **state)
 }
 
 /* With KPTI, at EL0. Of pages of 64 KiB there is no room before the tables. */
-static void tables_of_arm64s_user_mode_lead_to_the_kernels(void **state)
+TEST(tables_of_arm64s_user_mode_lead_to_the_kernels)
 {
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
 
-	(void)state;
 	for (size_t i = 2; kernel_pagings[i].page_shift < 16; i++) {
 		uint64_t pages = 2ull << kernel_pagings[i].page_shift;
 
@@ -261,7 +246,7 @@ static void tables_of_arm64s_user_mode_lead_to_the_kernels(void **state)
 /* ---- the same guest later */
 
 /* After a reset the old kernel's bytes stay for some time: the new one runs elsewhere. */
-static void a_guest_that_was_reset_has_no_valid_symbols(void **state)
+TEST(a_guest_that_was_reset_has_no_valid_symbols)
 {
 	const struct kernel_paging moved = { "moved", GUEST_X86_64, 12, 48, 0,
 					      0xffffffff91000000, 0 };
@@ -269,7 +254,6 @@ static void a_guest_that_was_reset_has_no_valid_symbols(void **state)
 	struct guest_kernel kernel;
 	uint64_t *entry;
 
-	(void)state;
 	kernel_make(&kernel, newest, x86);
 	assert_int_equal(kernel_find(&kernel, &symbols), 0);
 	kernel.memory[kernel.index + 9] ^= 1; /* the place is right, the bytes are not */
@@ -294,22 +278,4 @@ static void a_guest_that_was_reset_has_no_valid_symbols(void **state)
 	assert_false(is_valid(&kernel, symbols));
 	guest_symbols_free(symbols);
 	kernel_end(&kernel);
-}
-
-UNIT(test_guest_symbols)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_layout_is_found),
-		cmocka_unit_test(each_kind_of_page_table_is_walked),
-		cmocka_unit_test(the_image_has_extents),
-		cmocka_unit_test(addresses_have_names),
-		cmocka_unit_test(of_names_at_one_address_the_first_one_counts),
-		cmocka_unit_test(names_have_no_other_characters),
-		cmocka_unit_test(other_instructions_lead_to_the_kernel),
-		cmocka_unit_test(bit_12_of_cr3_is_a_flag_or_an_address),
-		cmocka_unit_test(tables_of_arm64s_user_mode_lead_to_the_kernels),
-		cmocka_unit_test(a_guest_that_was_reset_has_no_valid_symbols),
-	};
-
-	return cmocka_run_group_tests_name("guest_symbols", tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A guest's /proc/kallsyms: the names of addresses, and what is no such file. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "host/kallsyms.h"
@@ -33,7 +27,7 @@ static void is_at(const struct kallsyms *symbols, uint64_t address, const char *
 	assert_string_equal(name, wanted ? wanted : "-");
 }
 
-static void addresses_have_names(void **state)
+TEST(addresses_have_names)
 {
 	struct kallsyms *symbols = parse("0000000000001000 A cpu_entry\n"
 					 "ffffffff81000100 t verify_cpu\n"
@@ -43,7 +37,6 @@ static void addresses_have_names(void **state)
 					 "0000000000000000 T hidden\n"
 					 "ffffffffc0000000 t e1000_intr\t[e1000]\n");
 
-	(void)state;
 	is_at(symbols, 0, NULL);
 	is_at(symbols, 0x400000, NULL); /* the guest's user space */
 	is_at(symbols, 0xffffffff80ffffff, NULL);
@@ -58,16 +51,15 @@ static void addresses_have_names(void **state)
 	kallsyms_free(symbols);
 }
 
-static void the_last_line_may_have_no_end(void **state)
+TEST(the_last_line_may_have_no_end)
 {
 	struct kallsyms *symbols = parse("ffffffff81000000 W weak");
 
-	(void)state;
 	is_at(symbols, 0xffffffff81000004, "weak+0x4");
 	kallsyms_free(symbols);
 }
 
-static void other_lines_are_errors(void **state)
+TEST(other_lines_are_errors)
 {
 	static const char *const wrong[] = {
 		"\n", "x", "ffffffff81000000", "ffffffff81000000 T", "ffffffff81000000 T ",
@@ -78,7 +70,6 @@ static void other_lines_are_errors(void **state)
 		"ffffffff81000000 T a\r",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct kallsyms *symbols = NULL;
 		struct error error = { "" };
@@ -94,26 +85,24 @@ static void other_lines_are_errors(void **state)
 	}
 }
 
-static void a_nul_is_an_error(void **state)
+TEST(a_nul_is_an_error)
 {
 	static const char text[] = "ffffffff81000000 T good\0bad\n";
 	struct kallsyms *symbols = NULL;
 	struct error error = { "" };
 	char *copy = malloc(sizeof(text));
 
-	(void)state;
 	assert_non_null(copy);
 	memcpy(copy, text, sizeof(text));
 	assert_int_equal(kallsyms_parse(copy, sizeof(text) - 1, "web1", &symbols, &error), -EINVAL);
 	assert_null(symbols);
 }
 
-static void hidden_addresses_are_explained(void **state)
+TEST(hidden_addresses_are_explained)
 {
 	struct kallsyms *symbols = NULL;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(kallsyms_parse(strdup("0000000000000000 T _text\n"), 25, "web1", &symbols,
 					&error), -ENODATA);
 	assert_string_equal(error.text,
@@ -121,17 +110,4 @@ static void hidden_addresses_are_explained(void **state)
 			    "as root");
 	assert_int_equal(kallsyms_read("/nowhere", &symbols, &error), -ENOENT);
 	assert_string_equal(error.text, "cannot read /nowhere: No such file or directory");
-}
-
-UNIT(test_kallsyms)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_have_names),
-		cmocka_unit_test(the_last_line_may_have_no_end),
-		cmocka_unit_test(other_lines_are_errors),
-		cmocka_unit_test(a_nul_is_an_error),
-		cmocka_unit_test(hidden_addresses_are_explained),
-	};
-
-	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
 }

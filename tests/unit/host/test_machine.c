@@ -2,17 +2,11 @@
 /*
  * test_machine - on a kernel that does not measure the waits of threads they are unknown, not 0.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "host/machine.h"
 #include "tests/unit/unit.h"
@@ -26,12 +20,11 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void test_schedstat(void **state)
+TEST(test_schedstat)
 {
 	char root[] = "/tmp/kvmtop-schedstat.XXXXXX", path[128];
 	const struct env env = { .root = root };
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	snprintf(path, sizeof(path), "%s/proc", root);
 	assert_int_equal(mkdir(path, 0755), 0);
@@ -51,13 +44,4 @@ static void test_schedstat(void **state)
 	*strrchr(path, '/') = '\0';
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(rmdir(root), 0);
-}
-
-UNIT(test_machine)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_schedstat),
-	};
-
-	return cmocka_run_group_tests_name("schedstat", tests, NULL, NULL);
 }

@@ -5,16 +5,10 @@
  */
 #include <ftw.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "host/guest_name.h"
@@ -24,7 +18,7 @@
 
 /* ---- arguments alone */
 
-static void uuids_of_options(void **state)
+TEST(uuids_of_options)
 {
 	static const struct {
 		const char *args;
@@ -54,7 +48,6 @@ static void uuids_of_options(void **state)
 		UUID_OF("", false),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct guest_words words = { { "" } };
 
@@ -65,7 +58,7 @@ static void uuids_of_options(void **state)
 	}
 }
 
-static void ids_of_options_and_folders(void **state)
+TEST(ids_of_options_and_folders)
 {
 	static const struct {
 		const char *args;
@@ -94,7 +87,6 @@ static void ids_of_options_and_folders(void **state)
 		PROJECT_OF("q\0-D\0/var/log/lxd/_v1/qemu.log", "", ""),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct guest_words words = { { "" } };
 
@@ -107,7 +99,7 @@ static void ids_of_options_and_folders(void **state)
 	}
 }
 
-static void pods_of_cgroups(void **state)
+TEST(pods_of_cgroups)
 {
 	static const struct {
 		const char *text, *pod;
@@ -130,7 +122,6 @@ static void pods_of_cgroups(void **state)
 		{ "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct guest_words words = { { "" } };
 
@@ -167,7 +158,7 @@ static void pods_of_cgroups(void **state)
 	"          <nova:project uuid=\"995b4947\">shop</nova:project>\n" \
 	"        </nova:owner>\n      </nova:instance>\n    </metadata>\n"
 
-static void words_of_libvirts_file(void **state)
+TEST(words_of_libvirts_file)
 {
 	static const struct {
 		const char *text, *uuid, *title, *project, *flavor;
@@ -205,7 +196,6 @@ static void words_of_libvirts_file(void **state)
 		{ "", "", "", "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct guest_words words = { { "" } };
 
@@ -220,26 +210,24 @@ static void words_of_libvirts_file(void **state)
 	}
 }
 
-static void long_texts_are_cut(void **state)
+TEST(long_texts_are_cut)
 {
 	struct guest_words words = { { "" } };
 	char text[8192];
 	int len;
 
-	(void)state;
 	len = snprintf(text, sizeof(text), "<domstatus pid='4242'><domain><title>%04000d</title>",
 		       0);
 	words_of_domain(text, (size_t)len, PID, &words);
 	assert_int_equal(strlen(words.text[WORD_TITLE]), WORD_SIZE - 1);
 }
 
-static void long_names_end(void **state)
+TEST(long_names_end)
 {
 	struct guest_words words = { { "" } };
 	char text[1024];
 	int len;
 
-	(void)state;
 	for (int size = 200; size <= 600; size++) {
 		len = snprintf(text, sizeof(text), "<x%0*d/>", size, 0);
 		words_of_domain(text, (size_t)len, PID, &words);
@@ -251,11 +239,10 @@ static void long_names_end(void **state)
 }
 
 /* A million elements in each other would take memory for each. */
-static void deep_files_end(void **state)
+TEST(deep_files_end)
 {
 	char text[8192] = "<domstatus pid='4242'><domain>";
 
-	(void)state;
 	for (unsigned int nr = 20; nr <= 500; nr += 480) {
 		struct guest_words words = { { "" } };
 		char *at = text + strlen("<domstatus pid='4242'><domain>");
@@ -356,7 +343,7 @@ static void check(const struct process *process)
 	tear_down(&box);
 }
 
-static void every_platform(void **state)
+TEST(every_platform)
 {
 #define ARGS(text) .args = (text), .len = sizeof(text)
 #define SANDBOX "358e7b4f79ddf12c19197634fd1b32b1ae081764dc8805347a8fedcab5efd5d6"
@@ -507,23 +494,6 @@ static void every_platform(void **state)
 		  .name = "s1", .vmm = "stratovirt", .words = { [WORD_UUID] = UUID } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
 		check(&processes[i]);
-}
-
-UNIT(test_platform)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(uuids_of_options),
-		cmocka_unit_test(ids_of_options_and_folders),
-		cmocka_unit_test(pods_of_cgroups),
-		cmocka_unit_test(words_of_libvirts_file),
-		cmocka_unit_test(long_texts_are_cut),
-		cmocka_unit_test(long_names_end),
-		cmocka_unit_test(deep_files_end),
-		cmocka_unit_test(every_platform),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "lib/error.h"
@@ -22,12 +16,11 @@
 #include "lib/text.h"
 #include "tests/unit/unit.h"
 
-static void arrays_grow_by_zeroes(void **state)
+TEST(arrays_grow_by_zeroes)
 {
 	uint32_t *array = NULL;
 	size_t room = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		size_t had = room;
 
@@ -44,12 +37,11 @@ static void arrays_grow_by_zeroes(void **state)
 	free(array);
 }
 
-static void sentences_are_added(void **state)
+TEST(sentences_are_added)
 {
 	struct error error = { "" };
 	char full[sizeof(error.text) + 1];
 
-	(void)state;
 	error_add(NULL, "x");
 	error_add(&error, "%d waits", 3);
 	assert_string_equal(error.text, "3 waits");
@@ -76,11 +68,10 @@ static void write_file(char *path, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void small_files_end_with_nul(void **state)
+TEST(small_files_end_with_nul)
 {
 	char path[64], buf[8], untouched = 'x';
 
-	(void)state;
 	write_file(path, 3);
 	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
 	assert_string_equal(buf, "abc");
@@ -95,12 +86,11 @@ static void small_files_end_with_nul(void **state)
 	assert_true(path_exists("/"));
 }
 
-static void files_are_read_to_their_end(void **state)
+TEST(files_are_read_to_their_end)
 {
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 300000 };
 	char path[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		char *text = NULL;
 		size_t size = 0;
@@ -118,12 +108,11 @@ static void files_are_read_to_their_end(void **state)
 	}
 }
 
-static void what_cannot_be_read_has_its_error(void **state)
+TEST(what_cannot_be_read_has_its_error)
 {
 	char *untouched = NULL;
 	size_t size = 7;
 
-	(void)state;
 	assert_int_equal(read_whole("/nowhere", 100, &untouched, &size), -ENOENT);
 	assert_int_equal(read_whole("/", 100, &untouched, &size), -EISDIR);
 	assert_null(untouched);
@@ -143,13 +132,12 @@ static void *write_late(void *arg)
 }
 
 /* A pipe is read to its end, and one into which nobody writes is not waited for. */
-static void pipes_have_a_limit_of_time(void **state)
+TEST(pipes_have_a_limit_of_time)
 {
 	char folder[] = "/tmp/pipes.XXXXXX", path[32], *text = NULL;
 	pthread_t writer;
 	size_t size = 0;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -166,12 +154,11 @@ static void pipes_have_a_limit_of_time(void **state)
 }
 
 /* Programs are regular files, and on file systems that hold programs. */
-static void foreign_names_open_programs_only(void **state)
+TEST(foreign_names_open_programs_only)
 {
 	char path[64];
 	int fd;
 
-	(void)state;
 	write_file(path, 3);
 	fd = open_program(path);
 	assert_true(fd >= 0);
@@ -187,14 +174,13 @@ static void foreign_names_open_programs_only(void **state)
 	unlink(path);
 }
 
-static void files_are_replaced_when_complete(void **state)
+TEST(files_are_replaced_when_complete)
 {
 	char path[64], link[80], buf[8];
 	struct whole_file whole = { .file = NULL };
 	struct error error = { "" };
 	struct stat st;
 
-	(void)state;
 	write_file(path, 3);
 	snprintf(link, sizeof(link), "%s.link", path);
 	assert_int_equal(symlink(path, link), 0);
@@ -217,7 +203,7 @@ static void files_are_replaced_when_complete(void **state)
 	unlink(link);
 }
 
-static void characters_are_decoded(void **state)
+TEST(characters_are_decoded)
 {
 	static const struct {
 		const char *text;
@@ -235,7 +221,6 @@ static void characters_are_decoded(void **state)
 		{ "\x80", 1, 0, 7 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint32_t code = 7;
 
@@ -252,11 +237,10 @@ static void check_clean(const char *raw, const char *clean)
 	assert_string_equal(text, clean ? clean : "untouched");
 }
 
-static void text_is_cleaned(void **state)
+TEST(text_is_cleaned)
 {
 	char buf[8], same[] = "  \xc3\xbc\x01";
 
-	(void)state;
 	check_clean("plain", "plain");
 	check_clean("a\tb\nc\x1b[31md\x7f", "a?b?c?[31md?");
 	check_clean(" both ends ", "both ends");
@@ -288,11 +272,10 @@ static void text_is_cleaned(void **state)
 }
 
 /* At each length of the memory: whole characters, and a mark if there is room for it. */
-static void long_texts_end_at_a_character(void **state)
+TEST(long_texts_end_at_a_character)
 {
 	static const char whole[] = "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüü";
 
-	(void)state;
 	for (size_t size = 1; size < sizeof(whole) + 8; size++) {
 		char text[80], name[80], other[80], added[80] = "";
 		uint32_t code;
@@ -325,11 +308,10 @@ static void long_texts_end_at_a_character(void **state)
 	}
 }
 
-static void digits_of_a_name_are_of_all_its_parts(void **state)
+TEST(digits_of_a_name_are_of_all_its_parts)
 {
 	char one[24] = "kvm", two[24] = "kvm";
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		name_add(one, sizeof(one), " part %d", i);
 		name_add(two, sizeof(two), " part %d", i ? i : 4);
@@ -341,7 +323,7 @@ static void digits_of_a_name_are_of_all_its_parts(void **state)
 }
 
 /* Characters that are not seen: with them two names look alike. */
-static void invisible_characters_are_replaced(void **state)
+TEST(invisible_characters_are_replaced)
 {
 	static const char *const hidden[] = {
 		"\u00ad", "\u034f", "\u061c", "\u115f", "\u17b4", "\u180e", "\u200b", "\u200c",
@@ -353,7 +335,6 @@ static void invisible_characters_are_replaced(void **state)
 	};
 	char name[16];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
 		snprintf(name, sizeof(name), "web%s1", hidden[i]);
 		check_clean(name, "web?1");
@@ -363,34 +344,11 @@ static void invisible_characters_are_replaced(void **state)
 }
 
 /* Histories have names by this hash: its numbers stay. Published test values of FNV-1a. */
-static void hashes(void **state)
+TEST(hashes)
 {
-	(void)state;
 	assert_int_equal(hash_text(HASH_START, ""), UINT64_C(0xcbf29ce484222325));
 	assert_int_equal(hash_text(HASH_START, "foobar"), UINT64_C(0x85944171f73967e8));
 	assert_int_equal(hash_text(hash_text(HASH_START, "foo"), "bar"),
 			 hash_text(HASH_START, "foobar"));
 	assert_int_equal(hash_byte(HASH_START, 'a'), UINT64_C(0xaf63dc4c8601ec8c));
-}
-
-UNIT(test_base)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arrays_grow_by_zeroes),
-		cmocka_unit_test(sentences_are_added),
-		cmocka_unit_test(small_files_end_with_nul),
-		cmocka_unit_test(files_are_read_to_their_end),
-		cmocka_unit_test(what_cannot_be_read_has_its_error),
-		cmocka_unit_test(pipes_have_a_limit_of_time),
-		cmocka_unit_test(foreign_names_open_programs_only),
-		cmocka_unit_test(files_are_replaced_when_complete),
-		cmocka_unit_test(characters_are_decoded),
-		cmocka_unit_test(text_is_cleaned),
-		cmocka_unit_test(long_texts_end_at_a_character),
-		cmocka_unit_test(digits_of_a_name_are_of_all_its_parts),
-		cmocka_unit_test(invisible_characters_are_replaced),
-		cmocka_unit_test(hashes),
-	};
-
-	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The two clocks beside each other, and the speed of one. */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/timex.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* A machine on which the thread loses its CPU for 50 ms at the readings of the given numbers. */
 static uint64_t now_ns, real_ahead_ns;
@@ -39,12 +36,11 @@ static int fake_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-static void test_ahead(void **state)
+TEST(test_ahead)
 {
 	static const unsigned int losses[] = { 0, 1 << 0, 1 << 1, 1 << 2, 1 << 1 | 1 << 5,
 					       0xffffff };
 
-	(void)state;
 	real_ahead_ns = 1700000000000000000;
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		uint64_t off;
@@ -71,9 +67,8 @@ static bool is_near(double value, double wanted)
 }
 
 /* 65536 is one millionth. */
-static void test_rate(void **state)
+TEST(test_rate)
 {
-	(void)state;
 	discipline = (struct timex){ .tick = 10000 };
 	assert_true(is_near(rate_of_fake(), 1));
 	discipline.freq = -65536 * 500;
@@ -82,14 +77,4 @@ static void test_rate(void **state)
 	assert_true(is_near(rate_of_fake(), 1.0001005));
 	discipline.tick = 0; /* cannot be asked */
 	assert_true(is_near(rate_of_fake(), 1));
-}
-
-UNIT(test_clock)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ahead),
-		cmocka_unit_test(test_rate),
-	};
-
-	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
 }

@@ -4,10 +4,6 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "lib/output.h"
@@ -87,9 +81,8 @@ static int write_to(const char *path)
 	return 0;
 }
 
-static void links_of_ours_are_followed(void **state)
+TEST(links_of_ours_are_followed, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(mkdir("real", 0755), 0);
 	assert_int_equal(symlink("real", "way"), 0);
 	assert_int_equal(symlink("../file", "real/link"), 0);
@@ -99,11 +92,10 @@ static void links_of_ours_are_followed(void **state)
 	assert_true(has("real/new", "word"));
 }
 
-static void a_link_to_the_root_is_a_folder(void **state)
+TEST(a_link_to_the_root_is_a_folder, setup, teardown)
 {
 	char path[128];
 
-	(void)state;
 	assert_int_equal(symlink("/", "root"), 0);
 	assert_int_equal(symlink("root//", "way"), 0);
 	snprintf(path, sizeof(path), "way%s/file", folder);
@@ -139,11 +131,10 @@ static int write_without_openat2(int err)
 	return failed || write_to("nowhere/file") != -ENOENT;
 }
 
-static void kernels_without_openat2(void **state)
+TEST(kernels_without_openat2, setup, teardown)
 {
 	static const int errors[] = { ENOSYS, EPERM };
 
-	(void)state;
 	assert_int_equal(mkdir("real", 0755), 0);
 	assert_int_equal(symlink("real", "way"), 0);
 	assert_int_equal(symlink("../file", "real/link"), 0);
@@ -163,11 +154,10 @@ static void kernels_without_openat2(void **state)
 	}
 }
 
-static void as_many_links_as_the_kernel_follows(void **state)
+TEST(as_many_links_as_the_kernel_follows, setup, teardown)
 {
 	char from[16], to[16];
 
-	(void)state;
 	make("0", "");
 	for (int i = 1; i <= 41; i++) {
 		snprintf(from, sizeof(from), "%d", i - 1);
@@ -182,11 +172,10 @@ static void as_many_links_as_the_kernel_follows(void **state)
 	assert_int_equal(write_to("self/file"), -ELOOP);
 }
 
-static void names_that_are_none(void **state)
+TEST(names_that_are_none, setup, teardown)
 {
 	char name[NAME_MAX + 2], path[PATH_MAX + 2];
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[NAME_MAX + 1] = '\0';
 	assert_int_equal(write_to(name), -ENAMETOOLONG);
@@ -202,9 +191,8 @@ static void names_that_are_none(void **state)
 	assert_false(exists("new"));
 }
 
-static void what_others_made(void **state)
+TEST(what_others_made, setup, teardown)
 {
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("only root can make files of others\n");
 		skip();
@@ -240,11 +228,10 @@ static void what_others_made(void **state)
 	assert_int_equal(output_check("pipe", NULL), -EPERM);
 }
 
-static void a_check_makes_nothing(void **state)
+TEST(a_check_makes_nothing, setup, teardown)
 {
 	struct error error = { "" };
 
-	(void)state;
 	make("old", "old");
 	assert_int_equal(output_check("new", &error), 0);
 	assert_false(exists("new"));
@@ -254,12 +241,11 @@ static void a_check_makes_nothing(void **state)
 	assert_int_equal(output_check(".", &error), -EISDIR);
 }
 
-static void the_path_without_links(void **state)
+TEST(the_path_without_links, setup, teardown)
 {
 	struct output output;
 	char expected[96], *path;
 
-	(void)state;
 	assert_int_equal(mkdir("real", 0755), 0);
 	assert_int_equal(symlink("real", "way"), 0);
 	assert_int_equal(output_find("way/new", &output, NULL), 0);
@@ -284,12 +270,11 @@ static void make_old(const char *path, const char *text)
 }
 
 /* By the day of their last change, and a number; what belongs to a file goes with it. */
-static void files_are_set_aside(void **state)
+TEST(files_are_set_aside, setup, teardown)
 {
 	static const char *const suffixes[] = { "-wal", "-shm", NULL };
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(setenv("TZ", "UTC", 1), 0);
 	make_old("h.db", "first");
 	make("h.db-wal", "its log");
@@ -313,11 +298,10 @@ static void files_are_set_aside(void **state)
 	assert_int_equal(output_set_aside("nothing", suffixes, &error), -ENOENT);
 }
 
-static void an_input_is_no_output(void **state)
+TEST(an_input_is_no_output, setup, teardown)
 {
 	const char *const inputs[] = { "other", NULL, "in", "dir" };
 
-	(void)state;
 	assert_int_equal(mkdir("dir", 0755), 0);
 	make("other", "");
 	make("in", "");
@@ -331,23 +315,4 @@ static void an_input_is_no_output(void **state)
 	assert_null(output_find_input("dir/new", inputs, ARRAY_SIZE(inputs)));
 	assert_null(output_find_input("in", inputs, 2));
 	assert_null(output_find_input(NULL, inputs, ARRAY_SIZE(inputs)));
-}
-
-UNIT(test_output)
-{
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(links_of_ours_are_followed),
-		TEST(a_link_to_the_root_is_a_folder),
-		TEST(kernels_without_openat2),
-		TEST(as_many_links_as_the_kernel_follows),
-		TEST(names_that_are_none),
-		TEST(what_others_made),
-		TEST(a_check_makes_nothing),
-		TEST(the_path_without_links),
-		TEST(files_are_set_aside),
-		TEST(an_input_is_no_output),
-	};
-
-	return cmocka_run_group_tests_name("output", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Regular expressions as users and enemies type them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "lib/text.h"
 #include "tests/unit/unit.h"
@@ -71,9 +65,8 @@ static long peak_kib(void)
 	return usage.ru_maxrss;
 }
 
-static void flaw_E4_matches_anywhere(void **state)
+TEST(flaw_E4_matches_anywhere)
 {
-	(void)state;
 	assert_int_equal(match("exit", "kvm_exit"), 8);
 	assert_int_equal(match("exit", "kvm_userspace_exit(IO)"), 18);
 	assert_int_equal(match("^exit", "kvm_exit"), -1);
@@ -81,9 +74,8 @@ static void flaw_E4_matches_anywhere(void **state)
 	assert_int_equal(match("kvm_exit$", "kvm_exit"), 8);
 }
 
-static void tells_where_the_first_match_ends(void **state)
+TEST(tells_where_the_first_match_ends)
 {
-	(void)state;
 	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT)"), 13); /* as it is written */
 	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT) too"), -1);
 	assert_int_equal(match("kvm_exit(HLT)", "kvm_exitHLT"), 11);
@@ -95,9 +87,8 @@ static void tells_where_the_first_match_ends(void **state)
 	assert_int_equal(match("^", "x"), 0);
 }
 
-static void case_matters_with_a_capital(void **state)
+TEST(case_matters_with_a_capital)
 {
-	(void)state;
 	assert_int_equal(match("hlt", "kvm_exit(HLT)"), 12);
 	assert_int_equal(match("HLT", "kvm_exit(hlt)"), -1);
 	assert_int_equal(match("[A-Z]", "kvm_exit"), -1);
@@ -106,42 +97,38 @@ static void case_matters_with_a_capital(void **state)
 	assert_int_equal(match("(?i)HLT", "kvm_exit(hlt)"), 12);
 }
 
-static void speaks_pythons_dialect(void **state)
+TEST(speaks_pythons_dialect)
 {
-	(void)state;
 	assert_int_equal(match("kvm_(pio|userspace_exit\\(I)", "kvm_userspace_exit(IO)"), 20);
 	assert_int_equal(match("(?P<x>k)vm(?!_exit)", "kvm_exit"), -1);
 	assert_int_equal(match("(?P<x>v)m_(?P=x)", "kvm_v"), 5);
 	assert_int_equal(match("\\bkvm\\w+\\b", "a kvm_pio b"), 9);
 }
 
-static void keeps_its_text(void **state)
+TEST(keeps_its_text)
 {
 	char text[] = "a.c";
 	struct pattern *pattern = compile(text);
 
-	(void)state;
 	text[0] = 'x';
 	assert_string_equal(pattern_text(pattern), "a.c");
 	pattern_free(pattern);
 	pattern_free(NULL);
 }
 
-static void errors_name_the_position(void **state)
+TEST(errors_name_the_position)
 {
-	(void)state;
 	refuses("kvm_(", "missing closing parenthesis");
 	refuses("*", "quantifier does not follow a repeatable item");
 	refuses("ab[z-a]c", "range out of order in character class");
 }
 
-static void the_error_of_a_long_pattern_is_not_cut_off(void **state)
+TEST(the_error_of_a_long_pattern_is_not_cut_off)
 {
 	char text[4096];
 	struct pattern *pattern = NULL;
 	struct error error;
 
-	(void)state;
 	memset(text, 'a', sizeof(text));
 	strcpy(text + 4000, "(");
 	assert_int_equal(pattern_new(text, &pattern, &error), -EINVAL);
@@ -149,21 +136,19 @@ static void the_error_of_a_long_pattern_is_not_cut_off(void **state)
 	assert_non_null(strstr(error.text, "missing closing parenthesis at position 4002"));
 }
 
-static void errors_may_be_ignored(void **state)
+TEST(errors_may_be_ignored)
 {
 	struct pattern *pattern = NULL;
 
-	(void)state;
 	assert_int_equal(pattern_new("(", &pattern, NULL), -EINVAL);
 	assert_null(pattern);
 }
 
-static void invalid_utf8_is_refused_in_patterns(void **state)
+TEST(invalid_utf8_is_refused_in_patterns)
 {
 	struct pattern *pattern = NULL;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(pattern_new("a\xff", &pattern, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "UTF-8 error"));
 	assert_int_equal(pattern_new("\xc3", &pattern, &error), -EINVAL);
@@ -171,15 +156,14 @@ static void invalid_utf8_is_refused_in_patterns(void **state)
 	assert_int_equal(pattern_new("\\C", &pattern, &error), -EINVAL);
 }
 
-static void utf8_counts_characters(void **state)
+TEST(utf8_counts_characters)
 {
-	(void)state;
 	assert_int_equal(match("^.$", "\xc3\xa4"), 2);
 	assert_int_equal(match("\xc3\xa4", "gast-\xc3\xa4"), 7);
 	assert_int_equal(match("^.$", "\xf0\x9f\x90\xa7"), 4);
 }
 
-static void invalid_utf8_in_subjects_matches_nothing(void **state)
+TEST(invalid_utf8_in_subjects_matches_nothing)
 {
 	static const char *const subjects[] = {
 		"\xff", "kvm\xff", "\xc3", "\xc0\x80", "\x80kvm",
@@ -187,7 +171,6 @@ static void invalid_utf8_in_subjects_matches_nothing(void **state)
 	};
 	static const char *const patterns[] = { "kvm", ".", ".*", "[^a]", "\\W", "$" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		for (size_t j = 0; j < sizeof(subjects) / sizeof(subjects[0]); j++)
 			assert_int_equal(match(patterns[i], subjects[j]), -1);
@@ -198,7 +181,7 @@ static void invalid_utf8_in_subjects_matches_nothing(void **state)
  * Each against a text that makes it try everything, as often as a query of 400 fields does. They
  * end in a class: a literal that the text lacks would let PCRE2 give up before it began.
  */
-static void hostile_patterns_end_quickly(void **state)
+TEST(hostile_patterns_end_quickly)
 {
 	static const char *const patterns[] = {
 		"(a+)+$",	 "(a|a)+$",	     "(a|aa)*[bc]$", "(.*)*[xy]$",
@@ -207,7 +190,6 @@ static void hostile_patterns_end_quickly(void **state)
 	};
 	char subject[61];
 
-	(void)state;
 	memset(subject, 'a', 59);
 	strcpy(subject + 59, "!");
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
@@ -224,13 +206,12 @@ static void hostile_patterns_end_quickly(void **state)
 	}
 }
 
-static void hostile_patterns_end_on_long_texts_too(void **state)
+TEST(hostile_patterns_end_on_long_texts_too)
 {
 	size_t size = 1 << 20;
 	char *subject = malloc(size);
 	uint64_t start = now_ms();
 
-	(void)state;
 	assert_non_null(subject);
 	memset(subject, 'a', size - 2);
 	strcpy(subject + size - 2, "!");
@@ -241,12 +222,11 @@ static void hostile_patterns_end_on_long_texts_too(void **state)
 }
 
 /* What ran into a limit is not the same as no match. */
-static void a_limit_is_no_answer(void **state)
+TEST(a_limit_is_no_answer)
 {
 	struct error error = { "" };
 	struct pattern *pattern;
 
-	(void)state;
 	assert_int_equal(pattern_new("(\\w+_?)+INTERRUPT", &pattern, &error), 0);
 	assert_int_equal(pattern_match(pattern, "EXTERNAL_INTERRUPT"), 18);
 	assert_int_equal(pattern_match(pattern, "hlt"), -1);
@@ -259,13 +239,12 @@ static void a_limit_is_no_answer(void **state)
 }
 
 /* 2,000 groups make a step of the match large: the limit on memory stops it. */
-static void hostile_patterns_do_not_eat_the_memory(void **state)
+TEST(hostile_patterns_do_not_eat_the_memory)
 {
 	size_t nr = 2000;
 	char *text = calloc(1, 2 * nr + 16), subject[8192];
 	long before;
 
-	(void)state;
 	assert_non_null(text);
 	for (size_t i = 0; i < nr; i++)
 		strcpy(text + 2 * i, "()");
@@ -276,27 +255,4 @@ static void hostile_patterns_do_not_eat_the_memory(void **state)
 	assert_int_equal(match(text, subject), -1);
 	assert_true(peak_kib() - before < 100 * 1024); /* without the limit: 300 MiB */
 	free(text);
-}
-
-UNIT(test_pattern)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flaw_E4_matches_anywhere),
-		cmocka_unit_test(tells_where_the_first_match_ends),
-		cmocka_unit_test(case_matters_with_a_capital),
-		cmocka_unit_test(speaks_pythons_dialect),
-		cmocka_unit_test(keeps_its_text),
-		cmocka_unit_test(errors_name_the_position),
-		cmocka_unit_test(the_error_of_a_long_pattern_is_not_cut_off),
-		cmocka_unit_test(errors_may_be_ignored),
-		cmocka_unit_test(invalid_utf8_is_refused_in_patterns),
-		cmocka_unit_test(utf8_counts_characters),
-		cmocka_unit_test(invalid_utf8_in_subjects_matches_nothing),
-		cmocka_unit_test(hostile_patterns_end_quickly),
-		cmocka_unit_test(hostile_patterns_end_on_long_texts_too),
-		cmocka_unit_test(a_limit_is_no_answer),
-		cmocka_unit_test(hostile_patterns_do_not_eat_the_memory),
-	};
-
-	return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);
 }

@@ -2,17 +2,11 @@
 /* Moments, durations and sizes as users type them. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "lib/units.h"
@@ -79,11 +73,10 @@ static void refuses(const char *text, const char *with)
 		fail_msg("\"%s\": \"%s\", wanted \"%s\"", text, error.text, with);
 }
 
-static void utc_has_no_surprises(void **state)
+TEST(utc_has_no_surprises)
 {
 	const char *now = "2026-11-22 10:31:07";
 
-	(void)state;
 	use_zone("UTC0");
 	means("now", now, now);
 	means("03:12", now, "2026-11-22 03:12:00");
@@ -111,12 +104,11 @@ static void utc_has_no_surprises(void **state)
 	means_fraction("@1763773930.5", now, "2025-11-22 01:12:10", 500000000);
 }
 
-static void zones_are_those_of_the_text(void **state)
+TEST(zones_are_those_of_the_text)
 {
 	static const char *const zones[] = { "UTC0", BERLIN, KOLKATA };
 	const char *now = "2026-11-22 10:31:07";
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		use_zone(zones[i]);
 		means("2026-11-21T03:12:10Z", now, "2026-11-21 03:12:10");
@@ -130,9 +122,8 @@ static void zones_are_those_of_the_text(void **state)
 	}
 }
 
-static void half_an_hour_is_an_offset(void **state)
+TEST(half_an_hour_is_an_offset)
 {
-	(void)state;
 	use_zone(KOLKATA);
 	means("03:12", "2026-11-22 10:31:07", "2026-11-21 21:42:00");
 	means("16:01:07", "2026-11-22 10:31:07", "2026-11-22 10:31:07");
@@ -171,9 +162,8 @@ static void clocks_go_forward(void)
 	means("03:12", "2026-03-30 00:00:00", "2026-03-29 01:12:00");
 }
 
-static void clocks_are_set(void **state)
+TEST(clocks_are_set)
 {
-	(void)state;
 	use_zone(BERLIN);
 	clocks_go_back();
 	clocks_go_forward();
@@ -185,11 +175,10 @@ static void clocks_are_set(void **state)
 }
 
 /* 2026-10-25: at 02:00 of summer clocks are set to 01:00; 2026-03-29: at 01:00 GMT to 02:00. */
-static void winter_is_the_exception(void **state)
+TEST(winter_is_the_exception)
 {
 	static const char *const zones[] = { DUBLIN, "Europe/Dublin" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		if (i && access("/usr/share/zoneinfo/Europe/Dublin", R_OK) < 0)
 			continue;
@@ -203,9 +192,8 @@ static void winter_is_the_exception(void **state)
 }
 
 /* Samoa skipped a whole day, 2011-12-30. */
-static void days_beside_one_that_is_missing(void **state)
+TEST(days_beside_one_that_is_missing)
 {
-	(void)state;
 	if (access("/usr/share/zoneinfo/Pacific/Apia", R_OK) < 0)
 		skip();
 	use_zone("Pacific/Apia");
@@ -213,7 +201,7 @@ static void days_beside_one_that_is_missing(void **state)
 	means("2011-12-31 12:00", "2012-01-02 00:00:00", "2011-12-30 22:00:00");
 }
 
-static void steps_are_from_what_is_shown(void **state)
+TEST(steps_are_from_what_is_shown)
 {
 	const char *now = "2026-11-22 12:00:00", *shown = "2026-11-22 10:31:07";
 	static const struct {
@@ -235,7 +223,6 @@ static void steps_are_from_what_is_shown(void **state)
 	};
 	uint64_t ns = 0;
 
-	(void)state;
 	use_zone("UTC0");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(parse(cases[i].text, now, shown, &ns), 0);
@@ -247,9 +234,8 @@ static void steps_are_from_what_is_shown(void **state)
 	assert_int_equal(ns, 0);
 }
 
-static void errors_say_what_is_right(void **state)
+TEST(errors_say_what_is_right)
 {
-	(void)state;
 	use_zone(BERLIN);
 	refuses("", "\"\": not a time such as 03:12, -30s, yesterday 03:12, 2026-11-21 03:12:10");
 	refuses("tomorrow", "not a time such as");
@@ -281,7 +267,7 @@ static void errors_say_what_is_right(void **state)
 	refuses("-101w99999999d", "not a step such as");
 }
 
-static void spans_go_forward(void **state)
+TEST(spans_go_forward)
 {
 	const struct when_origin origin = { utc("2026-11-22 10:00:00") * NS_PER_S,
 					    utc("2026-11-22 09:00:00") * NS_PER_S };
@@ -302,7 +288,6 @@ static void spans_go_forward(void **state)
 	};
 	uint64_t from = 1, to = 1;
 
-	(void)state;
 	use_zone("UTC0");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (when_parse_range(cases[i].text, &origin, &from, &to, &error) < 0)
@@ -320,7 +305,7 @@ static void spans_go_forward(void **state)
 	assert_true(from == 0 && to == UINT64_MAX);
 }
 
-static void spans_that_are_none(void **state)
+TEST(spans_that_are_none)
 {
 	const struct when_origin origin = { utc("2026-11-22 10:00:00") * NS_PER_S,
 					    utc("2026-11-22 09:00:00") * NS_PER_S };
@@ -340,7 +325,6 @@ static void spans_that_are_none(void **state)
 	};
 	uint64_t from = 1, to = 2;
 
-	(void)state;
 	use_zone("UTC0");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(when_parse_range(cases[i].text, &origin, &from, &to, &error),
@@ -361,9 +345,8 @@ static void is_written(const char *time, const char *now, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void times_are_written(void **state)
+TEST(times_are_written)
 {
-	(void)state;
 	use_zone(BERLIN);
 	is_written("2026-11-22 09:31:07", "2026-11-22 12:00:00", "10:31:07");
 	is_written("2026-11-22 09:31:07", "2026-11-22 22:59:59", "10:31:07");
@@ -383,11 +366,10 @@ static void is_ago(uint64_t time_s, uint64_t now_s, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void spans_are_written(void **state)
+TEST(spans_are_written)
 {
 	const uint64_t now = 1763773930;
 
-	(void)state;
 	is_ago(now, now, "0 s ago");
 	is_ago(now - 1, now, "1 s ago");
 	is_ago(now - 45, now, "45 s ago");
@@ -402,11 +384,10 @@ static void spans_are_written(void **state)
 	is_ago(now + 46, now, "in 45 s");
 }
 
-static void seconds_are_written(void **state)
+TEST(seconds_are_written)
 {
 	char text[WHEN_SIZE];
 
-	(void)state;
 	when_format_seconds(text, sizeof(text), 0);
 	assert_string_equal(text, "0.000000");
 	when_format_seconds(text, sizeof(text), 12345678901999);
@@ -414,7 +395,7 @@ static void seconds_are_written(void **state)
 }
 
 /* What is written is read as the same second, except in the hour that comes twice. */
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
 	static const char *const zones[] = { "UTC0", BERLIN, KOLKATA };
 	const uint64_t now = utc("2026-12-31 22:00:00");
@@ -422,7 +403,6 @@ static void what_is_written_is_read(void **state)
 	char text[WHEN_SIZE];
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		use_zone(zones[i]);
 		for (uint64_t time = utc("2026-01-01 00:00:00"); time <= now; time += 1801) {
@@ -444,13 +424,12 @@ static void lasts(const char *text, uint64_t ms)
 	assert_int_equal(ns, ms * 1000000);
 }
 
-static void durations_have_units(void **state)
+TEST(durations_have_units)
 {
 	static const char *const wrong[] = { "", "7", "d", "7y", "7d12", "-7d", "1.2.3s", ".s",
 					     "0x5s", "7d,12h", "1e3s", "nans", "7 d x" };
 	uint64_t untouched = 4711;
 
-	(void)state;
 	lasts("0", 0);
 	lasts("0s", 0);
 	lasts("250ms", 250);
@@ -487,13 +466,12 @@ static void has_size(const char *text, uint64_t want)
 	assert_int_equal(bytes, want);
 }
 
-static void sizes_have_units(void **state)
+TEST(sizes_have_units)
 {
 	static const char *const wrong[] = { "", "2", "G", "2X", "2G5M", "-2G", "2.2.2G", "2GBit",
 					     "9999999999T" };
 	uint64_t untouched = 4711;
 
-	(void)state;
 	has_size("0", 0);
 	has_size("100B", 100);
 	has_size("2G", UINT64_C(2) << 30);
@@ -510,28 +488,4 @@ static void sizes_have_units(void **state)
 		assert_non_null(strstr(error.text, "not a size such as 500M, 64MiB, 2G"));
 	}
 	assert_int_equal(untouched, 4711);
-}
-
-UNIT(test_when)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(utc_has_no_surprises),
-		cmocka_unit_test(zones_are_those_of_the_text),
-		cmocka_unit_test(half_an_hour_is_an_offset),
-		cmocka_unit_test(clocks_are_set),
-		cmocka_unit_test(winter_is_the_exception),
-		cmocka_unit_test(days_beside_one_that_is_missing),
-		cmocka_unit_test(steps_are_from_what_is_shown),
-		cmocka_unit_test(errors_say_what_is_right),
-		cmocka_unit_test(spans_go_forward),
-		cmocka_unit_test(spans_that_are_none),
-		cmocka_unit_test(times_are_written),
-		cmocka_unit_test(spans_are_written),
-		cmocka_unit_test(seconds_are_written),
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(sizes_have_units),
-	};
-
-	return cmocka_run_group_tests_name("when", tests, NULL, NULL);
 }

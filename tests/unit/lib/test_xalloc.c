@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Without memory the program ends with one line and status 1, in each of its threads. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "tests/unit/unit.h"
@@ -97,41 +91,25 @@ static void run(void (*function)(void), const char *text, int status)
 	assert_int_equal(WEXITSTATUS(result), status);
 }
 
-static void no_memory_ends_the_program(void **state)
+TEST(no_memory_ends_the_program)
 {
-	(void)state;
 	run(grow_too_much, "kvmtop: out of memory\n", 1);
 }
 
-static void threads_end_the_program_once(void **state)
+TEST(threads_end_the_program_once)
 {
-	(void)state;
 	run(grow_in_threads, "kvmtop: out of memory\n", 1);
 }
 
-static void the_terminal_comes_before_the_message(void **state)
+TEST(the_terminal_comes_before_the_message)
 {
-	(void)state;
 	run(restore_and_grow, "restored\nkvmtop: out of memory\n", 1);
 }
 
-static void text_is_made_in_memory_of_its_own(void **state)
+TEST(text_is_made_in_memory_of_its_own)
 {
 	char *text = xasprintf("%s %d", "vCPU", 7);
 
-	(void)state;
 	assert_string_equal(text, "vCPU 7");
 	free(text);
-}
-
-UNIT(test_xalloc)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_memory_ends_the_program),
-		cmocka_unit_test(threads_end_the_program_once),
-		cmocka_unit_test(the_terminal_comes_before_the_message),
-		cmocka_unit_test(text_is_made_in_memory_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,7 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "ui/numbers.h"
@@ -43,9 +37,8 @@ static struct cell rate(double per_s)
 	return (struct cell){ .type = CELL_RATE, .number = per_s };
 }
 
-static void counts_that_fit_are_printed_in_full(void **state)
+TEST(counts_that_fit_are_printed_in_full)
 {
-	(void)state;
 	count_is(0, 1, false, "0");
 	count_is(999, 3, true, "999");
 	count_is(1234567, 7, false, "1234567");
@@ -55,17 +48,15 @@ static void counts_that_fit_are_printed_in_full(void **state)
 	count_is(UINT64_MAX, 26, true, "18,446,744,073,709,551,615");
 }
 
-static void counts_lose_commas_before_digits(void **state)
+TEST(counts_lose_commas_before_digits)
 {
-	(void)state;
 	count_is(1234567, 8, true, "1234567");
 	count_is(1234567, 7, true, "1234567");
 	count_is(1234567, 6, true, "1.23M");
 }
 
-static void counts_that_do_not_fit_have_a_unit(void **state)
+TEST(counts_that_do_not_fit_have_a_unit)
 {
-	(void)state;
 	count_is(1234, 3, false, "1k");
 	count_is(12345, 4, false, "12k");
 	count_is(123456, 5, false, "123k");
@@ -78,7 +69,7 @@ static void counts_that_do_not_fit_have_a_unit(void **state)
 	count_is(UINT64_MAX, 9, false, "18447P");
 }
 
-static void edges_of_durations_have_no_decimals(void **state)
+TEST(edges_of_durations_have_no_decimals)
 {
 	static const struct {
 		uint64_t ns;
@@ -87,16 +78,14 @@ static void edges_of_durations_have_no_decimals(void **state)
 		      { 1048576, "1ms" }, { 1073741824, "1s" }, { 0, "0ns" } };
 	char buf[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		format_whole_duration(buf, sizeof(buf), cases[i].ns);
 		assert_string_equal(buf, cases[i].wanted);
 	}
 }
 
-static void rounding_carries_into_the_next_unit(void **state)
+TEST(rounding_carries_into_the_next_unit)
 {
-	(void)state;
 	count_is(999499, 5, false, "999k");
 	count_is(999999, 5, false, "1.00M");
 	count_is(9995000, 5, false, "10.0M");
@@ -104,9 +93,8 @@ static void rounding_carries_into_the_next_unit(void **state)
 	count_is(1500, 3, false, "2k");
 }
 
-static void counts_are_never_cut(void **state)
+TEST(counts_are_never_cut)
 {
-	(void)state;
 	count_is(999, 1, false, "999");
 	count_is(123456789, 1, false, "123M");
 	count_is(123456789, 0, true, "123M");
@@ -121,9 +109,8 @@ static void short_is(struct cell cell, int width, const char *wanted)
 	assert_string_equal(buf, wanted);
 }
 
-static void short_numbers_have_a_unit_whatever_the_width(void **state)
+TEST(short_numbers_have_a_unit_whatever_the_width)
 {
-	(void)state;
 	short_is(cell_count(999), 9, "999");
 	short_is(cell_count(1000), 9, "1.00k");
 	short_is(cell_count(5621560575), 20, "5.62G");
@@ -134,11 +121,10 @@ static void short_numbers_have_a_unit_whatever_the_width(void **state)
 	short_is(cell_text("halt"), 9, "halt");
 }
 
-static void digits_are_those_of_the_whole_number(void **state)
+TEST(digits_are_those_of_the_whole_number)
 {
 	struct cell cell = cell_count(12957982765);
 
-	(void)state;
 	assert_int_equal(format_digits(&cell, false), 11);
 	assert_int_equal(format_digits(&cell, true), 14);
 	cell = cell_count(999);
@@ -158,11 +144,10 @@ static void middle_is(const char *text, int width, bool is_utf8, const char *wan
 	assert_true(format_width(buf) <= width);
 }
 
-static void names_lose_their_middle(void **state)
+TEST(names_lose_their_middle)
 {
 	static const char name[] = "prod-customer-db-eu-west-1-node-0012";
 
-	(void)state;
 	middle_is(name, 36, true, name);
 	middle_is(name, 16, true, "prod-c…node-0012");
 	middle_is(name, 16, false, "prod-..node-0012");
@@ -180,11 +165,10 @@ static void names_lose_their_middle(void **state)
 	middle_is("0x40000001 paravirtual features", 12, true, "0x40…eatures");
 }
 
-static void lines_lose_their_end(void **state)
+TEST(lines_lose_their_end)
 {
 	char buf[32], small[8];
 
-	(void)state;
 	format_cut(buf, sizeof(buf), "kvm_exit", 8, true);
 	assert_string_equal(buf, "kvm_exit");
 	format_cut(buf, sizeof(buf), "kvm_exit", 7, true);
@@ -200,7 +184,7 @@ static void lines_lose_their_end(void **state)
 	assert_true(strlen(small) < sizeof(small));
 }
 
-static void percents_have_one_decimal(void **state)
+TEST(percents_have_one_decimal)
 {
 	const struct {
 		double percent;
@@ -210,7 +194,6 @@ static void percents_have_one_decimal(void **state)
 		{ 0.25, "0.2" }, { 373.1, "373.1" }, { NAN, "-" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char buf[16];
 
@@ -220,9 +203,8 @@ static void percents_have_one_decimal(void **state)
 	}
 }
 
-static void durations_have_three_digits_and_a_unit(void **state)
+TEST(durations_have_three_digits_and_a_unit)
 {
-	(void)state;
 	duration_is(0, "0ns");
 	duration_is(999, "999ns");
 	duration_is(1000, "1.00µs");
@@ -240,9 +222,8 @@ static void durations_have_three_digits_and_a_unit(void **state)
 }
 
 /* Python's round(), which kvm_stat uses. */
-static void rates_round_half_to_even(void **state)
+TEST(rates_round_half_to_even)
 {
-	(void)state;
 	cell_is(rate(0.5), 9, false, "0");
 	cell_is(rate(1.5), 9, false, "2");
 	cell_is(rate(2.5), 9, false, "2");
@@ -252,27 +233,24 @@ static void rates_round_half_to_even(void **state)
 	cell_is(rate(-1), 9, false, "-");
 }
 
-static void absent_cells_are_dashes(void **state)
+TEST(absent_cells_are_dashes)
 {
 	static const float history[STATS_HISTORY];
 
-	(void)state;
 	cell_is((struct cell){ .type = CELL_NONE }, 9, false, "-");
 	cell_is((struct cell){ .type = CELL_SPARK, .spark = history }, 9, false, "-");
 }
 
-static void cells_print_by_type(void **state)
+TEST(cells_print_by_type)
 {
-	(void)state;
 	cell_is(cell_count(1234567), 10, false, "1234567");
 	cell_is(cell_count(1234567), 10, true, "1,234,567");
 	cell_is((struct cell){ .type = CELL_PERCENT, .number = 45.14 }, 7, false, "45.1");
 	cell_is(cell_text("kvm_exit"), 40, true, "kvm_exit");
 }
 
-static void text_is_cut_at_a_character(void **state)
+TEST(text_is_cut_at_a_character)
 {
-	(void)state;
 	cell_is(cell_text("kvm_exit"), 8, false, "kvm_exit");
 	cell_is(cell_text("kvm_exit"), 3, false, "kvm");
 	cell_is(cell_text("kvm_exit"), 0, false, "");
@@ -292,12 +270,11 @@ static int length_of_line(const char *text, int width)
 	return len;
 }
 
-static void a_long_word_is_cut_at_a_character(void **state)
+TEST(a_long_word_is_cut_at_a_character)
 {
 	const char *text = "ab cd", *rest = text;
 	int len;
 
-	(void)state;
 	assert_int_equal(length_of_line("ab cd", 4), 2);
 	assert_int_equal(length_of_line("abcdef", 4), 4);
 	assert_int_equal(length_of_line("ääää", 5), 4);
@@ -315,9 +292,8 @@ static void a_long_word_is_cut_at_a_character(void **state)
 	assert_int_equal(length_of_line("\x80\x80\x80\x80", 2), 2);
 }
 
-static void widths_are_columns_not_bytes(void **state)
+TEST(widths_are_columns_not_bytes)
 {
-	(void)state;
 	assert_int_equal(format_width(""), 0);
 	assert_int_equal(format_width("kvm"), 3);
 	assert_int_equal(format_width("Bär"), 3);
@@ -329,9 +305,8 @@ static void widths_are_columns_not_bytes(void **state)
 	setlocale(LC_ALL, "C.UTF-8");
 }
 
-static void what_cannot_be_printed_counts_as_one(void **state)
+TEST(what_cannot_be_printed_counts_as_one)
 {
-	(void)state;
 	assert_int_equal(format_width("a\nb"), 3);
 	assert_int_equal(format_width("a\xff"), 2);
 	assert_int_equal(format_width("a\xe6\x97"), 3);
@@ -339,13 +314,12 @@ static void what_cannot_be_printed_counts_as_one(void **state)
 }
 
 /* Exact allocations, so that a sanitizer sees a byte too many. */
-static void small_buffers_are_not_overrun(void **state)
+TEST(small_buffers_are_not_overrun)
 {
 	const struct cell cells[] = { cell_count(123456), cell_text("日本"), rate(123456),
 				      { .type = CELL_PERCENT, .number = 45.14 },
 				      { .type = CELL_NONE } };
 
-	(void)state;
 	for (size_t size = 0; size < 8; size++) {
 		for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
 			char *buf = test_malloc(size + 1);
@@ -363,56 +337,23 @@ static void small_buffers_are_not_overrun(void **state)
 	}
 }
 
-static void small_buffers_hold_whole_characters(void **state)
+TEST(small_buffers_hold_whole_characters)
 {
 	struct cell cell = cell_text("日本");
 	char buf[6];
 
-	(void)state;
 	assert_int_equal(format_cell(buf, sizeof(buf), &cell, 40, false), 3);
 	assert_string_equal(buf, "日");
 }
 
 /* A name of any length: what is said of it is not lost. */
-static void what_has_ended_is_said_of_long_names(void **state)
+TEST(what_has_ended_is_said_of_long_names)
 {
 	struct cell cell = cell_text("1234567890123456789012345678901234567890123456789012345678"
 				     "1234567890123456789012345678901234567890123456789012345678");
 	char buf[256];
 
-	(void)state;
 	cell.has_ended = true;
 	format_cell(buf, sizeof(buf), &cell, 200, false);
 	assert_string_equal(buf + 116, " (ended)");
-}
-
-UNIT(test_format)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_that_fit_are_printed_in_full),
-		cmocka_unit_test(counts_lose_commas_before_digits),
-		cmocka_unit_test(counts_that_do_not_fit_have_a_unit),
-		cmocka_unit_test(edges_of_durations_have_no_decimals),
-		cmocka_unit_test(rounding_carries_into_the_next_unit),
-		cmocka_unit_test(counts_are_never_cut),
-		cmocka_unit_test(short_numbers_have_a_unit_whatever_the_width),
-		cmocka_unit_test(digits_are_those_of_the_whole_number),
-		cmocka_unit_test(names_lose_their_middle),
-		cmocka_unit_test(lines_lose_their_end),
-		cmocka_unit_test(percents_have_one_decimal),
-		cmocka_unit_test(durations_have_three_digits_and_a_unit),
-		cmocka_unit_test(rates_round_half_to_even),
-		cmocka_unit_test(absent_cells_are_dashes),
-		cmocka_unit_test(cells_print_by_type),
-		cmocka_unit_test(text_is_cut_at_a_character),
-		cmocka_unit_test(a_long_word_is_cut_at_a_character),
-		cmocka_unit_test(widths_are_columns_not_bytes),
-		cmocka_unit_test(what_cannot_be_printed_counts_as_one),
-		cmocka_unit_test(small_buffers_are_not_overrun),
-		cmocka_unit_test(small_buffers_hold_whole_characters),
-		cmocka_unit_test(what_has_ended_is_said_of_long_names),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

@@ -6,12 +6,8 @@
 #include <linux/kvm.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "cmd/demo/demo.h"
 #include "tests/unit/unit.h"
@@ -199,27 +193,25 @@ static void check_plan(const struct demo_plan *plan)
 		close(fds[i]);
 }
 
-static void test_counts_of_one_round(void **state)
+TEST(test_counts_of_one_round)
 {
 	const struct demo_plan plan = {
 		.pio = 1000, .mmio = 700, .cpuid = 300, .rounds = 1, .vcpus = 1,
 	};
 
-	(void)state;
 	check_plan(&plan);
 }
 
-static void test_counts_of_many_rounds(void **state)
+TEST(test_counts_of_many_rounds)
 {
 	const struct demo_plan plan = {
 		.pio = 11, .mmio = 7, .cpuid = 3, .rounds = 50, .pause_us = 500, .vcpus = 3,
 	};
 
-	(void)state;
 	check_plan(&plan);
 }
 
-static void test_counts_of_one_kind(void **state)
+TEST(test_counts_of_one_kind)
 {
 	static const struct demo_plan plans[] = {
 		{ .pio = 5, .rounds = 2, .vcpus = 1 },
@@ -228,12 +220,11 @@ static void test_counts_of_one_kind(void **state)
 		{ .rounds = 2, .vcpus = 8 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
 		check_plan(&plans[i]);
 }
 
-static void test_nothing_before_go(void **state)
+TEST(test_nothing_before_go)
 {
 	const struct demo_plan plan = { .pio = 5, .mmio = 5, .cpuid = 5, .rounds = 1, .vcpus = 2 };
 	const struct demo_plan still = { .vcpus = 2 }; /* no rounds: all counts are 0 */
@@ -241,7 +232,6 @@ static void test_nothing_before_go(void **state)
 	struct demo_vm *vm;
 	struct error error;
 
-	(void)state;
 	need_kvm();
 	need_counters(fds);
 	assert_int_equal(demo_vm_new(&plan, &vm, &error), 0);
@@ -270,14 +260,13 @@ static int nr_entries(const char *path)
 	return nr;
 }
 
-static void test_run_leaves_nothing(void **state)
+TEST(test_run_leaves_nothing)
 {
 	const struct demo_plan good = { .pio = 3, .rounds = 3, .vcpus = 4 }, bad = { .vcpus = 9 };
 	sigset_t before, after;
 	struct error error;
 	int nr_fds;
 
-	(void)state;
 	need_kvm();
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	nr_fds = nr_entries("/proc/self/fd");
@@ -289,19 +278,18 @@ static void test_run_leaves_nothing(void **state)
 		assert_int_equal(sigismember(&before, sig), sigismember(&after, sig));
 }
 
-static void test_bad_plan(void **state)
+TEST(test_bad_plan)
 {
 	const struct demo_plan none = { .vcpus = 0 }, many = { .vcpus = 9 };
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(demo_run(&none, -1, &error), -EINVAL);
 	assert_string_equal(error.text, "a demo guest has 1 to 8 vCPUs, not 0");
 	assert_int_equal(demo_run(&many, -1, NULL), -EINVAL);
 }
 
 /* In a pause, in exits to user space, in exits the kernel handles. */
-static void test_run_stops(void **state)
+TEST(test_run_stops)
 {
 	static const struct demo_plan plans[] = {
 		{ .pio = 1, .pause_us = 60000000, .vcpus = 2 },
@@ -312,7 +300,6 @@ static void test_run_stops(void **state)
 	};
 	const struct itimerspec in_50_ms = { .it_value.tv_nsec = 50000000 };
 
-	(void)state;
 	need_kvm();
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
 		int stop_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -376,12 +363,11 @@ static bool has_thread(pid_t pid, const char *comm)
 	return has_it;
 }
 
-static void test_child_is_known_by_its_names(void **state)
+TEST(test_child_is_known_by_its_names)
 {
 	struct error error;
 	pid_t pid;
 
-	(void)state;
 	need_kvm();
 	assert_int_equal(demo_start(&sleeper, &pid, &error), 0);
 	assert_string_equal(proc_line(pid, "comm", ""), "kvmtop-demo");
@@ -396,14 +382,13 @@ static void do_nothing(int sig)
 	(void)sig;
 }
 
-static void test_child_keeps_nothing_of_its_parent(void **state)
+TEST(test_child_keeps_nothing_of_its_parent)
 {
 	sigset_t term;
 	struct error error;
 	pid_t pid;
 	int err;
 
-	(void)state;
 	need_kvm();
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
@@ -430,13 +415,12 @@ static void test_child_keeps_nothing_of_its_parent(void **state)
 	demo_stop(pid);
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
 	struct error error;
 	int64_t start_ms;
 	pid_t pid;
 
-	(void)state;
 	need_kvm();
 	for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
 		assert_int_equal(demo_start(&sleeper, &pid, &error), 0);
@@ -453,14 +437,13 @@ static void test_stop(void **state)
 	demo_stop(-1);
 }
 
-static void test_child_ends_with_its_rounds(void **state)
+TEST(test_child_ends_with_its_rounds)
 {
 	const struct demo_plan plan = { .pio = 9, .mmio = 8, .cpuid = 7, .rounds = 2, .vcpus = 2 };
 	int fds[NR_EVENTS], status;
 	struct error error;
 	pid_t pid;
 
-	(void)state;
 	need_kvm();
 	need_counters(fds);
 	assert_int_equal(demo_start(&plan, &pid, &error), 0);
@@ -495,12 +478,11 @@ static pid_t fork_starter(pid_t *ret_pid)
 }
 
 /* As its subreaper this process is the one who sees how the orphan ends. */
-static void test_dies_with_its_parent(void **state)
+TEST(test_dies_with_its_parent)
 {
 	pid_t starter, pid, reaped = 0;
 	int status = 0;
 
-	(void)state;
 	need_kvm();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	starter = fork_starter(&pid);
@@ -587,68 +569,40 @@ static void assert_both(const struct outcome *outcome, int err, const char *text
 	assert_string_equal(outcome->start_why.text, outcome->run_why.text);
 }
 
-static void test_no_kvm(void **state)
+TEST(test_no_kvm)
 {
 	struct outcome outcome;
 
-	(void)state;
 	need_kvm();
 	try_where(hide_dev, &outcome);
 	assert_both(&outcome, -ENOENT, "/dev/kvm does not exist");
 }
 
-static void test_not_kvm(void **state)
+TEST(test_not_kvm)
 {
 	struct outcome outcome;
 
-	(void)state;
 	need_kvm();
 	try_where(put_null_in_place, &outcome);
 	assert_both(&outcome, -EPROTO, "/dev/kvm does not speak version 12");
 }
 
-static void test_not_allowed(void **state)
+TEST(test_not_allowed)
 {
 	struct outcome outcome;
 
-	(void)state;
 	need_kvm();
 	try_where(become_nobody, &outcome);
 	assert_both(&outcome, -EACCES, "group kvm");
 }
 
-static void test_default_is_gentle(void **state)
+TEST(test_default_is_gentle)
 {
 	const struct demo_plan *plan = &demo_default;
 	uint64_t exits = (plan->pio + plan->mmio + plan->cpuid + 1) * (uint64_t)plan->vcpus;
 
-	(void)state;
 	assert_int_equal(plan->rounds, 0);
 	assert_int_in_range(plan->vcpus, 1, 2);
 	assert_true(plan->pio && plan->mmio && plan->cpuid && plan->pause_us);
 	assert_int_in_range(exits * 1000000 / plan->pause_us, 3000, 6000);
-}
-
-UNIT(test_demo)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_of_one_round),
-		cmocka_unit_test(test_counts_of_many_rounds),
-		cmocka_unit_test(test_counts_of_one_kind),
-		cmocka_unit_test(test_nothing_before_go),
-		cmocka_unit_test(test_run_leaves_nothing),
-		cmocka_unit_test(test_bad_plan),
-		cmocka_unit_test(test_run_stops),
-		cmocka_unit_test(test_child_is_known_by_its_names),
-		cmocka_unit_test(test_child_keeps_nothing_of_its_parent),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_child_ends_with_its_rounds),
-		cmocka_unit_test(test_dies_with_its_parent),
-		cmocka_unit_test(test_no_kvm),
-		cmocka_unit_test(test_not_kvm),
-		cmocka_unit_test(test_not_allowed),
-		cmocka_unit_test(test_default_is_gentle),
-	};
-
-	return cmocka_run_group_tests_name("demo", tests, NULL, NULL);
 }

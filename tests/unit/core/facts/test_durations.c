@@ -2,10 +2,6 @@
 /*
  * test_buckets - fine histograms beside sorted lists of the same numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,11 +9,10 @@
 #include "core/facts/durations.h"
 #include "tests/unit/unit.h"
 
-static void every_number_has_its_bucket(void **state)
+TEST(every_number_has_its_bucket)
 {
 	unsigned int last = 0;
 
-	(void)state;
 	for (uint64_t value = 0; value < 100000; value++) {
 		unsigned int number = buckets_number(value);
 
@@ -78,13 +73,12 @@ static void check(const struct buckets *buckets, const uint64_t *sorted, size_t 
 }
 
 /* Of two halves, joined. */
-static void percentiles_are_those_of_the_list(void **state)
+TEST(percentiles_are_those_of_the_list)
 {
 	static uint64_t (*const kinds[])(void) = { narrow, of_two_kinds, with_a_tail, few };
 	static const size_t numbers[] = { 1, 2, 3, 10, 1000, 20000 };
 	static uint64_t list[20000];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(numbers); i++) {
 		struct buckets sum = { .nr = 0 }, half = { .nr = 0 };
 		size_t nr = numbers[i / ARRAY_SIZE(kinds)];
@@ -104,11 +98,10 @@ static void percentiles_are_those_of_the_list(void **state)
 	}
 }
 
-static void the_ends_of_all_numbers(void **state)
+TEST(the_ends_of_all_numbers)
 {
 	struct buckets buckets = { .nr = 0 }, empty = { .nr = 0 };
 
-	(void)state;
 	assert_int_equal(buckets_percentile(&empty, 0.5), 0);
 	buckets_join(&buckets, &empty);
 	assert_null(buckets.counts);
@@ -122,14 +115,13 @@ static void the_ends_of_all_numbers(void **state)
 
 /* ---- spreads */
 
-static void spreads_are_of_the_list(void **state)
+TEST(spreads_are_of_the_list)
 {
 	enum { NR = 1000 };
 	struct spread all = { .count = 0 }, halves[2] = { { .count = 0 } }, joined = { .count = 0 };
 	double mean = 0, squares = 0;
 	uint64_t list[NR];
 
-	(void)state;
 	for (unsigned int i = 0; i < NR; i++) {
 		list[i] = UINT64_C(5000000000000) + (uint64_t)(16777216 * random_share() * i);
 		spread_add(&all, list[i]);
@@ -154,11 +146,10 @@ static void spreads_are_of_the_list(void **state)
 	buckets_release(&all.buckets);
 }
 
-static void spreads_of_few(void **state)
+TEST(spreads_of_few)
 {
 	struct spread one = { .count = 0 };
 
-	(void)state;
 	assert_true(spread_squares(&one) == 0);
 	spread_add(&one, UINT64_MAX);
 	assert_int_equal(one.min_ns, UINT64_MAX);
@@ -167,13 +158,12 @@ static void spreads_of_few(void **state)
 }
 
 /* A live histogram's bucket has the durations of its power of two. */
-static void timings_are_of_the_spread(void **state)
+TEST(timings_are_of_the_spread)
 {
 	static const uint64_t list[] = { 0, 127, 128, 255, 256, UINT64_C(1) << 31, UINT64_MAX / 4 };
 	struct spread spread = { .count = 0 };
 	struct timing timing;
 
-	(void)state;
 	timing_of_spread(&spread, &timing);
 	assert_null(timing.spread);
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
@@ -187,18 +177,4 @@ static void timings_are_of_the_spread(void **state)
 	assert_int_equal(timing.hist[2], 1);
 	assert_int_equal(timing.hist[HIST_BUCKETS - 1], 2);
 	buckets_release(&spread.buckets);
-}
-
-UNIT(test_durations)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_number_has_its_bucket),
-		cmocka_unit_test(percentiles_are_those_of_the_list),
-		cmocka_unit_test(the_ends_of_all_numbers),
-		cmocka_unit_test(spreads_are_of_the_list),
-		cmocka_unit_test(spreads_of_few),
-		cmocka_unit_test(timings_are_of_the_spread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

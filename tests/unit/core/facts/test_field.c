@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The dictionary of fields and the sets of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "core/facts/field.h"
@@ -23,22 +17,20 @@ static uint32_t add(struct fields *fields, const char *name, uint32_t parent, co
 	return id;
 }
 
-static void empty_dictionary(void **state)
+TEST(empty_dictionary)
 {
 	struct fields *fields = fields_new();
 
-	(void)state;
 	assert_int_equal(fields_count(fields), 0);
 	assert_int_equal(fields_find(fields, "kvm_exit"), FIELD_NONE);
 	fields_free(fields);
 	fields_free(NULL);
 }
 
-static void numbers_are_dense_and_found_by_name(void **state)
+TEST(numbers_are_dense_and_found_by_name)
 {
 	struct fields *fields = fields_new();
 
-	(void)state;
 	assert_int_equal(add(fields, "kvm_exit", FIELD_NONE, NULL), 0);
 	assert_int_equal(add(fields, "kvm_entry", FIELD_NONE, NULL), 1);
 	assert_int_equal(add(fields, "kvm_exit(HLT)", 0, NULL), 2);
@@ -50,13 +42,12 @@ static void numbers_are_dense_and_found_by_name(void **state)
 	fields_free(fields);
 }
 
-static void same_name_same_number(void **state)
+TEST(same_name_same_number)
 {
 	struct fields *fields = fields_new();
 	struct field gauge = { .name = "pages", .parent = FIELD_NONE, .kind = FIELD_GAUGE };
 	uint32_t first = add(fields, "pages", FIELD_NONE, NULL), again = FIELD_NONE;
 
-	(void)state;
 	again = fields_add(fields, &gauge);
 	assert_int_equal(again, first);
 	assert_int_equal(fields_count(fields), 1);
@@ -64,13 +55,12 @@ static void same_name_same_number(void **state)
 	fields_free(fields);
 }
 
-static void strings_are_copied(void **state)
+TEST(strings_are_copied)
 {
 	struct fields *fields = fields_new();
 	char name[] = "kvm_exit", alias[] = "exit";
 	uint32_t id = add(fields, name, FIELD_NONE, alias);
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	memset(alias, 'x', sizeof(alias) - 1);
 	assert_string_equal(fields_get(fields, id)->name, "kvm_exit");
@@ -79,7 +69,7 @@ static void strings_are_copied(void **state)
 	fields_free(fields);
 }
 
-static void all_of_the_spec_is_kept(void **state)
+TEST(all_of_the_spec_is_kept)
 {
 	struct fields *fields = fields_new();
 	const struct field spec = { .name = "a", .parent = FIELD_NONE, .source = 3,
@@ -87,7 +77,6 @@ static void all_of_the_spec_is_kept(void **state)
 				    .exit_rank = 2 };
 	uint32_t id;
 
-	(void)state;
 	id = fields_add(fields, &spec);
 
 	const struct field *field = fields_get(fields, id);
@@ -101,14 +90,13 @@ static void all_of_the_spec_is_kept(void **state)
 }
 
 /* As debugfs' counters, which a VMM's statistics have too: one of the two providers has failed. */
-static void an_abandoned_field_is_the_next_providers(void **state)
+TEST(an_abandoned_field_is_the_next_providers)
 {
 	struct fields *fields = fields_new();
 	struct field spec = { .name = "pages", .parent = FIELD_NONE, .source = 1 };
 	const struct field *field;
 	uint32_t id, again;
 
-	(void)state;
 	id = fields_add(fields, &spec);
 	fields_abandon(fields, 1);
 	spec.source = 2;
@@ -124,7 +112,7 @@ static void an_abandoned_field_is_the_next_providers(void **state)
 	fields_free(fields);
 }
 
-static void labels(void **state)
+TEST(labels)
 {
 	static const struct {
 		const char *name, *label;
@@ -141,7 +129,6 @@ static void labels(void **state)
 	struct fields *fields = fields_new();
 	uint32_t parent = add(fields, "kvm_exit", FIELD_NONE, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t id = add(fields, cases[i].name, parent, NULL);
 
@@ -151,23 +138,21 @@ static void labels(void **state)
 	fields_free(fields);
 }
 
-static void brackets_without_a_parent_are_part_of_the_name(void **state)
+TEST(brackets_without_a_parent_are_part_of_the_name)
 {
 	struct fields *fields = fields_new();
 	uint32_t id = add(fields, "kvm_exit(HLT)", FIELD_NONE, NULL);
 
-	(void)state;
 	assert_string_equal(fields_get(fields, id)->label, "kvm_exit(HLT)");
 	fields_free(fields);
 }
 
-static void a_parent_knows_that_it_has_children(void **state)
+TEST(a_parent_knows_that_it_has_children)
 {
 	struct fields *fields = fields_new();
 	uint32_t parent = add(fields, "kvm_exit", FIELD_NONE, NULL);
 	uint32_t other = add(fields, "kvm_entry", FIELD_NONE, NULL);
 
-	(void)state;
 	assert_false(fields_get(fields, parent)->has_children);
 	add(fields, "kvm_exit(HLT)", parent, NULL);
 	assert_true(fields_get(fields, parent)->has_children);
@@ -176,7 +161,7 @@ static void a_parent_knows_that_it_has_children(void **state)
 }
 
 /* What L2 ran is of the guest, and what blocked the VMM is of all that blocked. */
-static void which_rows_add_up_to_their_parent(void **state)
+TEST(which_rows_add_up_to_their_parent)
 {
 	static const struct {
 		enum field_use use;
@@ -195,7 +180,6 @@ static void which_rows_add_up_to_their_parent(void **state)
 	uint32_t parent = add(fields, "parent", FIELD_NONE, NULL), id;
 	char name[16];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct field spec = { .name = name, .parent = parent, .use = cases[i].use,
 				      .part = cases[i].part };
@@ -209,14 +193,13 @@ static void which_rows_add_up_to_their_parent(void **state)
 	fields_free(fields);
 }
 
-static void fields_do_not_move_as_it_grows(void **state)
+TEST(fields_do_not_move_as_it_grows)
 {
 	struct fields *fields = fields_new();
 	uint32_t id = add(fields, "first", FIELD_NONE, NULL);
 	const struct field *first = fields_get(fields, id);
 	char name[32];
 
-	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "event_%d", i);
 		add(fields, name, FIELD_NONE, NULL);
@@ -227,12 +210,11 @@ static void fields_do_not_move_as_it_grows(void **state)
 	fields_free(fields);
 }
 
-static void set_members(void **state)
+TEST(set_members)
 {
 	static const uint32_t ids[] = { 0, 1, 63, 64, 65, 127, 128, 1000 };
 	struct field_set set = { 0 };
 
-	(void)state;
 	assert_false(field_set_has(&set, 0));
 	field_set_del(&set, 5);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -262,11 +244,10 @@ static void assert_same_set(const struct field_set *a, const struct field_set *b
 		assert_int_equal(field_set_has(a, i), field_set_has(b, i));
 }
 
-static void sets_are_copied_over_what_was_there(void **state)
+TEST(sets_are_copied_over_what_was_there)
 {
 	struct field_set from = { 0 }, to = { 0 };
 
-	(void)state;
 	field_set_add(&to, 900);
 	field_set_add(&from, 7);
 	field_set_add(&from, 127);
@@ -291,7 +272,7 @@ static void sets_are_copied_over_what_was_there(void **state)
 #define LONG_200 LONG_50 LONG_50 LONG_50 LONG_50
 
 /* Names that differ at their end are two fields, however long they are. */
-static void long_names_stay_two(void **state)
+TEST(long_names_stay_two)
 {
 	static const struct exit_events events;
 	struct fields *fields = fields_new();
@@ -299,7 +280,6 @@ static void long_names_stay_two(void **state)
 	struct host_fields host;
 	uint32_t a, b;
 
-	(void)state;
 	exit_fields_add(fields, 0, &events, 0, &exits);
 	host_fields_add(fields, 1, &host);
 	a = exit_fields_reason(&exits, EXITS_VMEXIT, LONG_200 "a", LONG_200 "A", false);
@@ -314,26 +294,4 @@ static void long_names_stay_two(void **state)
 	assert_int_not_equal(host_fields_thread(&host, LONG_50 LONG_50 "a"),
 			     host_fields_thread(&host, LONG_50 LONG_50 "b"));
 	fields_free(fields);
-}
-
-UNIT(test_field)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_dictionary),
-		cmocka_unit_test(numbers_are_dense_and_found_by_name),
-		cmocka_unit_test(same_name_same_number),
-		cmocka_unit_test(strings_are_copied),
-		cmocka_unit_test(all_of_the_spec_is_kept),
-		cmocka_unit_test(long_names_stay_two),
-		cmocka_unit_test(an_abandoned_field_is_the_next_providers),
-		cmocka_unit_test(labels),
-		cmocka_unit_test(brackets_without_a_parent_are_part_of_the_name),
-		cmocka_unit_test(a_parent_knows_that_it_has_children),
-		cmocka_unit_test(which_rows_add_up_to_their_parent),
-		cmocka_unit_test(fields_do_not_move_as_it_grows),
-		cmocka_unit_test(set_members),
-		cmocka_unit_test(sets_are_copied_over_what_was_there),
-	};
-
-	return cmocka_run_group_tests_name("field", tests, NULL, NULL);
 }

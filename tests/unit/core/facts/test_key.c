@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys that come and go, in an array where the last element replaces a removed one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/facts/key.h"
 #include "tests/unit/unit.h"
 
@@ -68,12 +61,11 @@ static void expect_all(const struct world *world)
 	}
 }
 
-static void keys_come_and_go(void **state)
+TEST(keys_come_and_go)
 {
 	static struct world world;
 	uint32_t random = 1;
 
-	(void)state;
 	world.index.size = sizeof(*world.list);
 	for (uint32_t i = 0; i < 40 * KEYS; i++) {
 		uint32_t number;
@@ -96,13 +88,4 @@ static void keys_come_and_go(void **state)
 	for (size_t i = 0; i < world.index.nr_slots; i++)
 		assert_int_equal(world.index.slots[i], 0);
 	key_index_release(&world.index);
-}
-
-UNIT(test_key)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_come_and_go),
-	};
-
-	return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples of stacks stand for the time that exits took: the time of a reason is exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 
@@ -143,7 +137,7 @@ static int64_t spent_on(struct world *world, uint32_t reason, const char *name)
 }
 
 /* However many samples a clock takes, the time is the exits', by the samples' shares. */
-static void samples_stand_for_the_time_of_their_exits(void **state)
+TEST(samples_stand_for_the_time_of_their_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -159,7 +153,7 @@ static void samples_stand_for_the_time_of_their_exits(void **state)
 	assert_int_equal(world->sums.list[0].count, 3);
 }
 
-static void time_off_the_cpu_is_as_it_was_measured(void **state)
+TEST(time_off_the_cpu_is_as_it_was_measured, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -170,7 +164,7 @@ static void time_off_the_cpu_is_as_it_was_measured(void **state)
 	assert_int_equal(spent(world, world->io, "[off CPU]", FUNCTION_OFF), 350);
 }
 
-static void time_without_a_sample_is_the_exits_own_until_one_comes(void **state)
+TEST(time_without_a_sample_is_the_exits_own_until_one_comes, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -186,7 +180,7 @@ static void time_without_a_sample_is_the_exits_own_until_one_comes(void **state)
 }
 
 /* As when the end of an absence is read before the time of its exit. */
-static void time_that_comes_late_is_made_up_for(void **state)
+TEST(time_that_comes_late_is_made_up_for, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -201,7 +195,7 @@ static void time_that_comes_late_is_made_up_for(void **state)
 	assert_int_equal(spent_on(world, world->io, "pio"), 50);
 }
 
-static void what_is_not_measured_is_as_the_clock_has_it(void **state)
+TEST(what_is_not_measured_is_as_the_clock_has_it, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t hlt = fields_add(world->fields, &(struct field){ .name = "vmexit(hlt)",
@@ -219,7 +213,7 @@ static void what_is_not_measured_is_as_the_clock_has_it(void **state)
 }
 
 /* Where KVM traces no exits: a reason of user space has time of its own, if it has samples. */
-static void user_space_has_exits_of_its_own(void **state)
+TEST(user_space_has_exits_of_its_own, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t userspace = fields_add(
@@ -241,20 +235,4 @@ static void user_space_has_exits_of_its_own(void **state)
 	stacks_fit(world->stacks, world->stats, world->fields, &world->left, &world->sample);
 	assert_int_equal(world->sample.stacks.nr, 1);
 	assert_int_equal(world->sample.stacks.list[0].ns / MS, 200);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-UNIT(test_stacks_fit)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(samples_stand_for_the_time_of_their_exits),
-		TEST(time_off_the_cpu_is_as_it_was_measured),
-		TEST(time_without_a_sample_is_the_exits_own_until_one_comes),
-		TEST(time_that_comes_late_is_made_up_for),
-		TEST(what_is_not_measured_is_as_the_clock_has_it),
-		TEST(user_space_has_exits_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Code in a history is played as it was kept; and a file's fields may be anything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 
@@ -111,7 +105,7 @@ static void plays(struct world *world, const char *want)
 }
 
 /* Each interval has its own, and what an absence had too much is taken back. */
-static void each_interval_is_played(void **state)
+TEST(each_interval_is_played, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t io = stacks_exit(world->stacks, "io", world->io, false);
@@ -138,7 +132,7 @@ static void each_interval_is_played(void **state)
 }
 
 /* A file may have any depth: the outermost calls are left out. */
-static void too_deep(void **state)
+TEST(too_deep, setup, teardown)
 {
 	struct world *world = *state;
 	struct stacks *stacks = stacks_new();
@@ -159,7 +153,7 @@ static void too_deep(void **state)
 }
 
 /* An absence whose stack has another name at its end was given to the first one. */
-static void what_is_taken_back_is_owed(void **state)
+TEST(what_is_taken_back_is_owed, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t io = stacks_exit(world->stacks, "io", world->io, false);
@@ -186,7 +180,7 @@ static void what_is_taken_back_is_owed(void **state)
 }
 
 /* What a view asks of the nodes is there again. */
-static void exits_are_what_they_were(void **state)
+TEST(exits_are_what_they_were, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t hlt = stacks_exit(world->stacks, "hlt", world->io, true);
@@ -210,7 +204,7 @@ static void exits_are_what_they_were(void **state)
 }
 
 /* The same stack has the same field in another run; beyond the limit the time is the caller's. */
-static void fields_are_of_stacks(void **state)
+TEST(fields_are_of_stacks, setup, teardown)
 {
 	struct world *world = *state;
 	struct stacks *other = stacks_new(), *own = world->stacks;
@@ -241,7 +235,7 @@ static void fields_are_of_stacks(void **state)
 }
 
 /* A chain without end, and a parent that is no call. */
-static void a_file_may_have_any_fields(void **state)
+TEST(a_file_may_have_any_fields, setup, teardown)
 {
 	struct world *world = *state;
 	struct field field = { .name = "code", .parent = FIELD_NONE, .use = USE_CODE,
@@ -271,7 +265,7 @@ static void a_file_may_have_any_fields(void **state)
 }
 
 /* Calls of several fields may be the same, and each may claim any time. */
-static void a_file_may_have_any_times(void **state)
+TEST(a_file_may_have_any_times, setup, teardown)
 {
 	struct world *world = *state;
 	struct field field = { .name = "code", .parent = FIELD_NONE, .use = USE_CODE,
@@ -294,21 +288,4 @@ static void a_file_may_have_any_times(void **state)
 	assert_int_equal(sums.nr, 1);
 	assert_true(sums.list[0].ns == INT64_MAX);
 	stack_sums_release(&sums);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-UNIT(test_stacks_kept)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_interval_is_played),
-		TEST(too_deep),
-		TEST(what_is_taken_back_is_owed),
-		TEST(exits_are_what_they_were),
-		TEST(fields_are_of_stacks),
-		TEST(a_file_may_have_any_fields),
-		TEST(a_file_may_have_any_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Totals, deltas and rates out of hand-made samples. */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/guests/guests.h"
 #include "tests/unit/unit.h"
@@ -142,7 +136,7 @@ static void rates_of(const struct world *world, uint32_t field, float *ret_rates
 
 #define NO_RATE (-1)
 
-static void nothing_yet(void **state)
+TEST(nothing_yet, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -155,7 +149,7 @@ static void nothing_yet(void **state)
 	stats_free(NULL);
 }
 
-static void first_sample_counts_from_here(void **state)
+TEST(first_sample_counts_from_here, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -167,7 +161,7 @@ static void first_sample_counts_from_here(void **state)
 	assert_counts(get(world, 0, EXIT), 500, 0, 0);
 }
 
-static void from_zero_counts_all(void **state)
+TEST(from_zero_counts_all, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -179,7 +173,7 @@ static void from_zero_counts_all(void **state)
 	assert_counts(get(world, 0, EXIT), 1200, 200, 200);
 }
 
-static void rates_use_the_measured_time(void **state)
+TEST(rates_use_the_measured_time, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -194,7 +188,7 @@ static void rates_use_the_measured_time(void **state)
 	assert_counts(get(world, 0, EXIT), 301, 1, 10);
 }
 
-static void no_time_no_rate(void **state)
+TEST(no_time_no_rate, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -211,7 +205,7 @@ static void no_time_no_rate(void **state)
 	assert_counts(get(world, 0, EXIT), 70, 10, 10);
 }
 
-static void each_source_has_its_own_clock(void **state)
+TEST(each_source_has_its_own_clock, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -227,7 +221,7 @@ static void each_source_has_its_own_clock(void **state)
 	assert_counts(get(world, 0, OTHER_SOURCE), 100, 100, 200);
 }
 
-static void a_counter_that_goes_back_was_restarted(void **state)
+TEST(a_counter_that_goes_back_was_restarted, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -244,7 +238,7 @@ static void a_counter_that_goes_back_was_restarted(void **state)
 	assert_int_equal(get(world, 0, EXIT)->delta, 1);
 }
 
-static void keys_match_by_value_not_by_position(void **state)
+TEST(keys_match_by_value_not_by_position, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -260,7 +254,7 @@ static void keys_match_by_value_not_by_position(void **state)
 	assert_counts(get(world, 3, EXIT), 0, 0, NO_RATE);
 }
 
-static void vcpus_are_told_apart(void **state)
+TEST(vcpus_are_told_apart, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct key keys[2] = { { 1, 0, EXIT }, { 1, 1, EXIT } };
@@ -276,7 +270,7 @@ static void vcpus_are_told_apart(void **state)
 	assert_int_equal(sum_of(world, EXIT).total, 3);
 }
 
-static void flaw_B4_a_guest_that_ends_takes_nothing_from_totals(void **state)
+TEST(flaw_B4_a_guest_that_ends_takes_nothing_from_totals, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -299,7 +293,7 @@ static void flaw_B4_a_guest_that_ends_takes_nothing_from_totals(void **state)
 	assert_int_equal(world->stats->nr, 1);
 }
 
-static void flaw_B3_a_guest_that_ends_has_no_rate_any_more(void **state)
+TEST(flaw_B3_a_guest_that_ends_has_no_rate_any_more, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -314,7 +308,7 @@ static void flaw_B3_a_guest_that_ends_has_no_rate_any_more(void **state)
 	assert_int_equal(sum.delta, 0);
 }
 
-static void the_past_keeps_the_rates_of_the_ended(void **state)
+TEST(the_past_keeps_the_rates_of_the_ended, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -341,7 +335,7 @@ static void the_past_keeps_the_rates_of_the_ended(void **state)
 		assert_true(is_near(rates[i], 0));
 }
 
-static void a_vcpu_that_leaves_takes_nothing_from_totals(void **state)
+TEST(a_vcpu_that_leaves_takes_nothing_from_totals, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct key keys[2] = { { 1, 0, EXIT }, { 1, 1, EXIT } };
@@ -356,7 +350,7 @@ static void a_vcpu_that_leaves_takes_nothing_from_totals(void **state)
 	assert_int_equal(sum_of(world, EXIT).total, 25);
 }
 
-static void levels_end_with_their_guest(void **state)
+TEST(levels_end_with_their_guest, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -368,7 +362,7 @@ static void levels_end_with_their_guest(void **state)
 }
 
 /* What no guest owns has nowhere to go. */
-static void host_keys_that_go_are_forgotten(void **state)
+TEST(host_keys_that_go_are_forgotten, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -380,7 +374,7 @@ static void host_keys_that_go_are_forgotten(void **state)
 	assert_counts(get(world, GUEST_NONE, EXIT), 0, 0, NO_RATE);
 }
 
-static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)
+TEST(a_source_that_is_not_in_loses_nothing_but_its_rates, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -406,7 +400,7 @@ static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)
 }
 
 /* A guest's counter is not in a sample while the guest goes on. */
-static void a_counter_that_is_found_again_has_no_delta(void **state)
+TEST(a_counter_that_is_found_again_has_no_delta, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct guests *guests = guests_new(NULL);
@@ -430,7 +424,7 @@ static void a_counter_that_is_found_again_has_no_delta(void **state)
 	guests_free(guests);
 }
 
-static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
+TEST(flaw_B3_history_has_holes_where_a_source_was_off, setup, world_teardown)
 {
 	struct world *world = *state;
 	uint64_t count = 0;
@@ -447,7 +441,7 @@ static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
 		assert_true(is_near(rates[i], i < STATS_HISTORY - 3 ? 5 : -1));
 }
 
-static void flaw_B11_levels_have_no_rate(void **state)
+TEST(flaw_B11_levels_have_no_rate, setup, world_teardown)
 {
 	struct world *world = *state;
 	float rates[STATS_HISTORY];
@@ -460,7 +454,7 @@ static void flaw_B11_levels_have_no_rate(void **state)
 	assert_true(rates[STATS_HISTORY - 1] < 0);
 }
 
-static void flaw_B11_levels_add_up_and_peaks_do_not(void **state)
+TEST(flaw_B11_levels_add_up_and_peaks_do_not, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -474,7 +468,7 @@ static void flaw_B11_levels_add_up_and_peaks_do_not(void **state)
 }
 
 /* A sum of sums is the sum of all keys: of peaks the highest, and as new as the keys are. */
-static void a_sum_of_sums_forgets_nothing(void **state)
+TEST(a_sum_of_sums_forgets_nothing, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct sum all[2] = { { 0 } };
@@ -503,7 +497,7 @@ static void a_sum_of_sums_forgets_nothing(void **state)
 	assert_int_equal(all[1].nr, 1);
 }
 
-static void flaw_B13_a_late_child_starts_at_zero(void **state)
+TEST(flaw_B13_a_late_child_starts_at_zero, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -522,7 +516,7 @@ static void flaw_B13_a_late_child_starts_at_zero(void **state)
 }
 
 /* In the interval in which a guest begins, too: the sum of all guests has one. */
-static void a_rate_is_the_delta_by_the_interval(void **state)
+TEST(a_rate_is_the_delta_by_the_interval, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct sum sum;
@@ -537,7 +531,7 @@ static void a_rate_is_the_delta_by_the_interval(void **state)
 	assert_true(sum.nr_rates && is_near(sum.rate_per_s, 510));
 }
 
-static void a_child_as_new_as_its_parent_counts_in_full(void **state)
+TEST(a_child_as_new_as_its_parent_counts_in_full, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -551,7 +545,7 @@ static void a_child_as_new_as_its_parent_counts_in_full(void **state)
 	assert_int_equal(get(world, 2, EXIT_HLT)->parent_before, 0);
 }
 
-static void children_of_the_ended_keep_their_share(void **state)
+TEST(children_of_the_ended_keep_their_share, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -576,7 +570,7 @@ static void children_of_the_ended_keep_their_share(void **state)
 	assert_int_equal(silent.parent_before, 900);
 }
 
-static void reset_counts_from_now_on(void **state)
+TEST(reset_counts_from_now_on, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -602,7 +596,7 @@ static void reset_counts_from_now_on(void **state)
 	assert_counts(get(world, 1, EXIT_HLT), 5, 5, 5);
 }
 
-static void flaw_B6_reset_changes_no_rate(void **state)
+TEST(flaw_B6_reset_changes_no_rate, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -614,7 +608,7 @@ static void flaw_B6_reset_changes_no_rate(void **state)
 	assert_counts(get(world, 0, EXIT), 800, 800, 800);
 }
 
-static void reset_makes_a_late_child_even_with_its_parent(void **state)
+TEST(reset_makes_a_late_child_even_with_its_parent, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -627,7 +621,7 @@ static void reset_makes_a_late_child_even_with_its_parent(void **state)
 	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 0);
 }
 
-static void a_counter_may_go_back_after_a_reset(void **state)
+TEST(a_counter_may_go_back_after_a_reset, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -638,7 +632,7 @@ static void a_counter_may_go_back_after_a_reset(void **state)
 	assert_counts(get(world, 0, EXIT), 20, 20, 20);
 }
 
-static void keep_only_forgets_the_rest(void **state)
+TEST(keep_only_forgets_the_rest, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct field_set set = { 0 };
@@ -660,7 +654,7 @@ static void keep_only_forgets_the_rest(void **state)
 	field_set_release(&set);
 }
 
-static void clear_makes_it_as_new(void **state)
+TEST(clear_makes_it_as_new, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -675,7 +669,7 @@ static void clear_makes_it_as_new(void **state)
 	assert_int_equal(world->stats->elapsed_ns[0], 0);
 }
 
-static void history_is_in_order_across_its_end(void **state)
+TEST(history_is_in_order_across_its_end, setup, world_teardown)
 {
 	struct world *world = *state;
 	uint64_t count = 0;
@@ -698,7 +692,7 @@ static void history_is_in_order_across_its_end(void **state)
 	}
 }
 
-static void sums_of_histories_skip_what_is_absent(void **state)
+TEST(sums_of_histories_skip_what_is_absent, setup, world_teardown)
 {
 	struct world *world = *state;
 
@@ -718,14 +712,13 @@ static void sums_of_histories_skip_what_is_absent(void **state)
 	assert_true(is_near(rates[STATS_HISTORY - 1], 110));
 }
 
-static void sums_join(void **state)
+TEST(sums_join)
 {
 	struct sum sum = { 0 };
 	const struct sum part = { .nr = 2, .total = 10, .delta = 3, .rate_per_s = 1.5,
 				  .nr_rates = 1 };
 	const struct sum mute = { .nr = 1, .total = 5 };
 
-	(void)state;
 	sum_join(&sum, &mute);
 	assert_int_equal(sum.nr_rates, 0);
 	sum_join(&sum, &part);
@@ -746,7 +739,7 @@ static size_t bytes_in_use(void)
 #endif
 }
 
-static void memory_does_not_grow_with_guests_that_end(void **state)
+TEST(memory_does_not_grow_with_guests_that_end, setup, world_teardown)
 {
 	struct world *world = *state;
 	size_t early = 0;
@@ -764,49 +757,4 @@ static void memory_does_not_grow_with_guests_that_end(void **state)
 	take(world, SECOND);
 	assert_int_equal(get(world, STATS_ENDED, EXIT)->total, 20 * 1000);
 	assert_true(bytes_in_use() <= early);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
-
-UNIT(test_stats)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_yet),
-		TEST(first_sample_counts_from_here),
-		TEST(from_zero_counts_all),
-		TEST(rates_use_the_measured_time),
-		TEST(no_time_no_rate),
-		TEST(each_source_has_its_own_clock),
-		TEST(a_counter_that_goes_back_was_restarted),
-		TEST(keys_match_by_value_not_by_position),
-		TEST(vcpus_are_told_apart),
-		TEST(flaw_B4_a_guest_that_ends_takes_nothing_from_totals),
-		TEST(flaw_B3_a_guest_that_ends_has_no_rate_any_more),
-		TEST(the_past_keeps_the_rates_of_the_ended),
-		TEST(a_vcpu_that_leaves_takes_nothing_from_totals),
-		TEST(levels_end_with_their_guest),
-		TEST(host_keys_that_go_are_forgotten),
-		TEST(a_source_that_is_not_in_loses_nothing_but_its_rates),
-		TEST(a_counter_that_is_found_again_has_no_delta),
-		TEST(flaw_B3_history_has_holes_where_a_source_was_off),
-		TEST(flaw_B11_levels_have_no_rate),
-		TEST(flaw_B11_levels_add_up_and_peaks_do_not),
-		TEST(a_sum_of_sums_forgets_nothing),
-		TEST(flaw_B13_a_late_child_starts_at_zero),
-		TEST(a_rate_is_the_delta_by_the_interval),
-		TEST(a_child_as_new_as_its_parent_counts_in_full),
-		TEST(children_of_the_ended_keep_their_share),
-		TEST(reset_counts_from_now_on),
-		TEST(flaw_B6_reset_changes_no_rate),
-		TEST(reset_makes_a_late_child_even_with_its_parent),
-		TEST(a_counter_may_go_back_after_a_reset),
-		TEST(keep_only_forgets_the_rest),
-		TEST(clear_makes_it_as_new),
-		TEST(history_is_in_order_across_its_end),
-		TEST(sums_of_histories_skip_what_is_absent),
-		cmocka_unit_test(sums_join),
-		TEST(memory_does_not_grow_with_guests_that_end),
-	};
-
-	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Random samples and commands: stats must agree with a naive model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/facts/stats.h"
 #include "core/guests/guests.h"
@@ -323,7 +317,7 @@ static void compare(const struct model *model)
 	}
 }
 
-static void ten_thousand_random_operations(void **state)
+TEST(ten_thousand_random_operations, setup, teardown)
 {
 	struct model *model = *state;
 
@@ -356,7 +350,7 @@ static uint64_t total_of_guests(const struct stats *stats, uint32_t field)
 	return total;
 }
 
-static void flaw_B4_totals_never_go_back(void **state)
+TEST(flaw_B4_totals_never_go_back, setup, teardown)
 {
 	struct model *model = *state;
 	uint64_t before[NR_FIELDS] = { 0 };
@@ -372,14 +366,4 @@ static void flaw_B4_totals_never_go_back(void **state)
 			before[field] = total;
 		}
 	}
-}
-
-UNIT(test_stats_model)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(ten_thousand_random_operations, setup, teardown),
-		cmocka_unit_test_setup_teardown(flaw_B4_totals_never_go_back, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("stats_model", tests, NULL, NULL);
 }

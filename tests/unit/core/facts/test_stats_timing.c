@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Durations in the stats: intervals, totals, the longest, restarts, the ended, percentiles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "tests/unit/unit.h"
@@ -97,11 +92,10 @@ static void hit(struct timing *timing, uint64_t ns)
 		timing->max_ns = ns;
 }
 
-static void edges_of_buckets(void **state)
+TEST(edges_of_buckets, setup, world_teardown)
 {
 	struct timing timing = { 0 };
 
-	(void)state;
 	assert_int_equal(hist_edge_ns(0), 128);
 	assert_int_equal(hist_edge_ns(3), 1024);
 	assert_int_equal(hist_edge_ns(24), UINT64_C(1) << 31);
@@ -114,7 +108,7 @@ static void edges_of_buckets(void **state)
 	assert_int_equal(timing.hist[HIST_BUCKETS - 1], 1);
 }
 
-static void intervals_and_totals(void **state)
+TEST(intervals_and_totals, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -138,7 +132,7 @@ static void intervals_and_totals(void **state)
 }
 
 /* A long halt: its time is known before it is over, its bucket only then. */
-static void one_that_is_not_over_has_time_only(void **state)
+TEST(one_that_is_not_over_has_time_only, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { .time_ns = SECOND };
@@ -172,7 +166,7 @@ static void ends(struct timing *timing, uint64_t ns)
 }
 
 /* Time is counted as it passes; what ended has its whole time when it ended. */
-static void time_is_charged_as_it_passes(void **state)
+TEST(time_is_charged_as_it_passes, setup, world_teardown)
 {
 	const struct key msr = { 1, 0, VMEXIT_MSR };
 	struct world *world = *state;
@@ -202,7 +196,7 @@ static void time_is_charged_as_it_passes(void **state)
 }
 
 /* What is open at a reset counts from then on; as something that ended, it counts as a whole. */
-static void a_reset_while_something_is_open(void **state)
+TEST(a_reset_while_something_is_open, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -221,7 +215,7 @@ static void a_reset_while_something_is_open(void **state)
 }
 
 /* A thread that ended within an exit: its time stays, and no average has it. */
-static void what_never_ends_keeps_its_time(void **state)
+TEST(what_never_ends_keeps_its_time, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -243,14 +237,13 @@ static void what_never_ends_keeps_its_time(void **state)
 	assert_int_equal(get(world)->delta_ended_ns, 3000);
 }
 
-static void sums_of_what_is_open(void **state)
+TEST(sums_of_what_is_open, setup, world_teardown)
 {
 	struct stats_timing one = { .delta_ns = 5, .total_ns = 5 };
 	struct stats_timing two = { .delta_ns = 9, .total_ns = 9,
 				    .delta_ended_ns = 2, .total_ended_ns = 2 };
 	struct timing_sum sum = { 0 }, all = { 0 };
 
-	(void)state;
 	timing_sum_add(&sum, &two, false);
 	timing_sum_add(&sum, &one, false);
 	timing_sum_join(&all, &sum);
@@ -260,7 +253,7 @@ static void sums_of_what_is_open(void **state)
 }
 
 /* What had been counted before the first sample is no part of the total. */
-static void history_is_left_out(void **state)
+TEST(history_is_left_out, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -280,7 +273,7 @@ static void history_is_left_out(void **state)
 }
 
 /* Exact when it is longer than all before; else its bucket's edge, at most the longest before. */
-static void the_longest_of_an_interval(void **state)
+TEST(the_longest_of_an_interval, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -312,7 +305,7 @@ static void the_longest_of_an_interval(void **state)
 	assert_int_equal(get(world)->interval_max_ns, 0);
 }
 
-static void buckets_go_around(void **state)
+TEST(buckets_go_around, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { .time_ns = 1, .max_ns = 100, .hist[0] = UINT32_MAX - 1 };
@@ -329,7 +322,7 @@ static void buckets_go_around(void **state)
 	assert_int_equal(get(world)->total[0], UINT64_C(0x100000002));
 }
 
-static void a_reset_begins_totals_and_the_longest(void **state)
+TEST(a_reset_begins_totals_and_the_longest, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -359,7 +352,7 @@ static void a_reset_begins_totals_and_the_longest(void **state)
 }
 
 /* A vCPU's thread was replaced, and its counter began anew. */
-static void a_restart_counts_on(void **state)
+TEST(a_restart_counts_on, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -381,7 +374,7 @@ static void a_restart_counts_on(void **state)
 	assert_int_equal(get(world)->max_ns, 9000);
 }
 
-static void a_sample_without_the_source_rests(void **state)
+TEST(a_sample_without_the_source_rests, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -393,7 +386,7 @@ static void a_sample_without_the_source_rests(void **state)
 	assert_int_equal(get(world)->total_ns, 1000);
 }
 
-static void the_ended_keep_their_time(void **state)
+TEST(the_ended_keep_their_time, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing first = { 0 }, second = { 0 };
@@ -416,7 +409,7 @@ static void the_ended_keep_their_time(void **state)
 }
 
 /* It counts from the moment on that its vCPU does: nothing of its first interval may be lost. */
-static void a_reason_that_comes_late_has_counted_all(void **state)
+TEST(a_reason_that_comes_late_has_counted_all, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct key parent = { 1, 0, VMEXIT }, child = { 1, 0, VMEXIT_MSR };
@@ -439,7 +432,7 @@ static void a_reason_that_comes_late_has_counted_all(void **state)
 }
 
 /* Filtered counters are another matter: they are opened late, at an unknown time. */
-static void a_child_that_is_opened_late_has_not(void **state)
+TEST(a_child_that_is_opened_late_has_not, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct key parent = { 0, -1, KVM_EXIT }, child = { 0, -1, KVM_EXIT_HLT };
@@ -454,7 +447,7 @@ static void a_child_that_is_opened_late_has_not(void **state)
 	assert_false(get_key(world, child)->has_rate);
 }
 
-static void rows_in_any_order(void **state)
+TEST(rows_in_any_order, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { 0 };
@@ -483,7 +476,7 @@ static void rows_in_any_order(void **state)
 	assert_int_equal(get_key(world, (struct key){ STATS_ENDED, -1, VMEXIT_MSR })->total, 20);
 }
 
-static void sums(void **state)
+TEST(sums, setup, world_teardown)
 {
 	struct world *world = *state;
 	struct timing_sum sum = { 0 }, later = { 0 };
@@ -523,11 +516,10 @@ static uint64_t percentile(const uint64_t *hist, double share, uint64_t min_ns, 
 	return hist_percentile_ns(hist, share, (struct hist_known){ 0, min_ns, max_ns });
 }
 
-static void percentiles_are_interpolated(void **state)
+TEST(percentiles_are_interpolated, setup, world_teardown)
 {
 	uint64_t hist[HIST_BUCKETS] = { 0 };
 
-	(void)state;
 	assert_int_equal(percentile(hist, 0.5, 0, 1000), 0);
 	hist[3] = 4; /* 512 to 1024 ns */
 	assert_int_equal(percentile(hist, 0.5, 0, 5000), 768);
@@ -545,11 +537,10 @@ static void percentiles_are_interpolated(void **state)
 }
 
 /* What is known to be shorter or longer than all is no part of a bucket. */
-static void percentiles_are_between_the_extremes(void **state)
+TEST(percentiles_are_between_the_extremes, setup, world_teardown)
 {
 	uint64_t hist[HIST_BUCKETS] = { [3] = 4 };
 
-	(void)state;
 	assert_int_equal(percentile(hist, 0.5, 0, 712), 612);
 	assert_int_equal(percentile(hist, 1, 0, 712), 712);
 	assert_int_equal(percentile(hist, 0.5, 700, 5000), 862);
@@ -571,11 +562,10 @@ static void percentiles_are_between_the_extremes(void **state)
 }
 
 /* 1000 durations from 1 to 16 us, each longer than the one before by the same factor. */
-static void percentiles_are_right_within_6_percent(void **state)
+TEST(percentiles_are_right_within_6_percent, setup, world_teardown)
 {
 	uint64_t hist[HIST_BUCKETS] = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct timing timing = { 0 };
 
@@ -592,7 +582,7 @@ static void percentiles_are_right_within_6_percent(void **state)
 }
 
 /* 1, 2 and 3 ns of one key, 11 and 13 ns of another: as five of one. */
-static void a_spread_is_joined_exactly(void **state)
+TEST(a_spread_is_joined_exactly, setup, world_teardown)
 {
 	const struct spread few = { .count = 3, .total_ns = 6, .min_ns = 1, .max_ns = 3,
 				    .base_ns = 2, .squares = 2 };
@@ -614,36 +604,4 @@ static void a_spread_is_joined_exactly(void **state)
 	assert_int_equal(sum.spread.max_ns, 13);
 	assert_int_equal(sum.spread.total_ns, 30);
 	assert_true(fabs(spread_squares(&sum.spread) - (25 + 16 + 9 + 25 + 49)) < 1e-9);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
-
-UNIT(test_stats_timing)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(edges_of_buckets),
-		TEST(intervals_and_totals),
-		TEST(one_that_is_not_over_has_time_only),
-		TEST(time_is_charged_as_it_passes),
-		TEST(a_reset_while_something_is_open),
-		TEST(what_never_ends_keeps_its_time),
-		TEST(sums_of_what_is_open),
-		TEST(history_is_left_out),
-		TEST(the_longest_of_an_interval),
-		TEST(buckets_go_around),
-		TEST(a_reset_begins_totals_and_the_longest),
-		TEST(a_restart_counts_on),
-		TEST(a_sample_without_the_source_rests),
-		TEST(the_ended_keep_their_time),
-		TEST(a_reason_that_comes_late_has_counted_all),
-		TEST(a_child_that_is_opened_late_has_not),
-		TEST(rows_in_any_order),
-		TEST(sums),
-		TEST(percentiles_are_interpolated),
-		TEST(percentiles_are_between_the_extremes),
-		TEST(percentiles_are_right_within_6_percent),
-		TEST(a_spread_is_joined_exactly),
-	};
-
-	return cmocka_run_group_tests_name("stats_timing", tests, NULL, NULL);
 }

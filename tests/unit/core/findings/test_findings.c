@@ -285,7 +285,7 @@ static void has_no_blanks(const struct rule *rule, const struct view_row *row)
 		fail_msg("%s: a word in place of a number: %s", rule->id, remedy);
 }
 
-static void each_rule_at_its_threshold(void **state)
+TEST(each_rule_at_its_threshold, setup, teardown)
 {
 	const struct rule *rule;
 	uint64_t done = 0;
@@ -358,11 +358,10 @@ static void names_no_halt(const struct split *split)
 	}
 }
 
-static void rules_name_no_halts(void **state)
+TEST(rules_name_no_halts)
 {
 	const struct arch *arch;
 
-	(void)state;
 	names_no_halt(&arch_userspace_split);
 	for (size_t i = 0; (arch = arch_at(i)); i++) {
 		for (const struct split *split = arch->splits; split->event; split++)
@@ -371,7 +370,7 @@ static void rules_name_no_halts(void **state)
 }
 
 /* Each thread by itself; the evidence names it. */
-static void a_busy_thread_of_the_vmm(void **state)
+TEST(a_busy_thread_of_the_vmm, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -389,7 +388,7 @@ static void a_busy_thread_of_the_vmm(void **state)
 }
 
 /* What the guest takes is no cause, nor is a line of a guest that is not known. */
-static void interrupts_that_are_not_taken(void **state)
+TEST(interrupts_that_are_not_taken, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -411,7 +410,7 @@ static void interrupts_that_are_not_taken(void **state)
 }
 
 /* Of so little memory it does not matter, and most of it may not be touched yet. */
-static void small_pages_of_a_small_guest(void **state)
+TEST(small_pages_of_a_small_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -426,7 +425,7 @@ static void small_pages_of_a_small_guest(void **state)
 }
 
 /* It is a finding where the host gives huge pages, or that is not known. */
-static void small_pages_of_a_host_without_others(void **state)
+TEST(small_pages_of_a_host_without_others, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -441,7 +440,7 @@ static void small_pages_of_a_host_without_others(void **state)
 }
 
 /* An access to a device is no fault of memory, and a write to a logged page is another cause. */
-static void faults_of_new_pages(void **state)
+TEST(faults_of_new_pages, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -461,7 +460,7 @@ static void faults_of_new_pages(void **state)
 			    "4K 30000/s");
 }
 
-static void a_healthy_guest_has_none(void **state)
+TEST(a_healthy_guest_has_none, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -481,7 +480,7 @@ static void a_healthy_guest_has_none(void **state)
 	assert_string_equal(found(world), "");
 }
 
-static void the_worst_vcpu_and_how_many(void **state)
+TEST(the_worst_vcpu_and_how_many, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -503,7 +502,7 @@ static void the_worst_vcpu_and_how_many(void **state)
 #define NAME_100 "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü"
 
 /* At a character, with a mark. */
-static void long_evidence_is_cut(void **state)
+TEST(long_evidence_is_cut, setup, teardown)
 {
 	struct world *world = *state;
 	struct field field = { .name = "waits(process 1 x)", .label = NAME_100 NAME_100,
@@ -529,7 +528,7 @@ static void long_evidence_is_cut(void **state)
 	}
 }
 
-static void who_had_the_cpu(void **state)
+TEST(who_had_the_cpu, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -553,7 +552,7 @@ static void who_had_the_cpu(void **state)
 }
 
 /* Who had the CPU was not measured. A vCPU that is on it in the end may have had nothing of it. */
-static void who_had_the_cpu_is_not_known(void **state)
+TEST(who_had_the_cpu_is_not_known, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -581,7 +580,7 @@ static void who_had_the_cpu_is_not_known(void **state)
 }
 
 /* What stands still is one finding, not one of each thing that it would cost. */
-static void an_exit_that_does_not_end(void **state)
+TEST(an_exit_that_does_not_end, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -605,7 +604,7 @@ static void an_exit_that_does_not_end(void **state)
 }
 
 /* On a busy host a source is read later than another: each share is of the source's interval. */
-static void sources_have_intervals_of_their_own(void **state)
+TEST(sources_have_intervals_of_their_own, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -619,7 +618,7 @@ static void sources_have_intervals_of_their_own(void **state)
 }
 
 /* A VMM that is stopped holds its vCPUs' exits open: that is one cause. */
-static void a_vmm_that_is_stopped(void **state)
+TEST(a_vmm_that_is_stopped, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -636,7 +635,7 @@ static void a_vmm_that_is_stopped(void **state)
 }
 
 /* Of a vCPU that has ended nothing is known: it is not one that is well. */
-static void an_ended_vcpu_is_none_of_them(void **state)
+TEST(an_ended_vcpu_is_none_of_them, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -656,7 +655,7 @@ static void an_ended_vcpu_is_none_of_them(void **state)
 }
 
 /* What a quota takes is no want of CPUs; and where the scheduler has a vCPU is what counts. */
-static void a_quota_is_no_want_of_cpus(void **state)
+TEST(a_quota_is_no_want_of_cpus, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -677,7 +676,7 @@ static void a_quota_is_no_want_of_cpus(void **state)
 }
 
 /* What had the CPU longest is kept off it. */
-static void remedies_are_for_the_culprit(void **state)
+TEST(remedies_are_for_the_culprit, setup, teardown)
 {
 	static const struct {
 		uint32_t field;
@@ -711,7 +710,7 @@ static void remedies_are_for_the_culprit(void **state)
 	}
 }
 
-static void a_cpu_of_its_own_beside_idle_ones(void **state)
+TEST(a_cpu_of_its_own_beside_idle_ones, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -730,7 +729,7 @@ static void a_cpu_of_its_own_beside_idle_ones(void **state)
 }
 
 /* Where two guests have a name, the process tells them apart; so it does for a shell. */
-static void guests_of_one_name(void **state)
+TEST(guests_of_one_name, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -758,7 +757,7 @@ static void guests_of_one_name(void **state)
 	}
 }
 
-static void a_quota_without_a_name(void **state)
+TEST(a_quota_without_a_name, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -771,7 +770,7 @@ static void a_quota_without_a_name(void **state)
 }
 
 /* Who cannot read a quota must not blame the CPUs alone. */
-static void a_quota_that_cannot_be_read_may_be_the_cause(void **state)
+TEST(a_quota_that_cannot_be_read_may_be_the_cause, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -786,7 +785,7 @@ static void a_quota_that_cannot_be_read_may_be_the_cause(void **state)
 }
 
 /* What is lost has no guest. */
-static void what_is_lost_is_of_all_guests(void **state)
+TEST(what_is_lost_is_of_all_guests, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -798,7 +797,7 @@ static void what_is_lost_is_of_all_guests(void **state)
 }
 
 /* Each exit of a vCPU costs it what kvmtop takes; where that is not known, nothing is found. */
-static void what_kvmtop_takes(void **state)
+TEST(what_kvmtop_takes, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -819,7 +818,7 @@ static void what_kvmtop_takes(void **state)
 }
 
 /* What it takes of an exit is measured of a few, and is at most all of the exits' time. */
-static void what_kvmtop_takes_is_bounded(void **state)
+TEST(what_kvmtop_takes_is_bounded, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -836,7 +835,7 @@ static void what_kvmtop_takes_is_bounded(void **state)
 }
 
 /* Where KVM traces no VM exits; where it does, an exit to user space is a part of one. */
-static void what_kvmtop_takes_of_user_space(void **state)
+TEST(what_kvmtop_takes_of_user_space, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -854,7 +853,7 @@ static void what_kvmtop_takes_of_user_space(void **state)
 }
 
 /* Of another host's findings the names are known; what is measured here has numbers as well. */
-static void what_another_kvmtop_found(void **state)
+TEST(what_another_kvmtop_found, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -892,7 +891,7 @@ static bool wants_waits(struct world *world)
  * A live screen's view has what the line on other views has: a finding stays for a while. While it
  * says that vCPUs wait, what has the CPU is measured.
  */
-static void what_is_steady_is_in_the_view(void **state)
+TEST(what_is_steady_is_in_the_view, setup, teardown)
 {
 	struct world *world = *state;
 	struct findings findings = { 0 }, followed = { 0 };
@@ -920,7 +919,7 @@ static void what_is_steady_is_in_the_view(void **state)
 }
 
 /* KVM may not trace a guest's exits: a wait is then a share of the interval. */
-static void a_wait_needs_no_exits(void **state)
+TEST(a_wait_needs_no_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -931,7 +930,7 @@ static void a_wait_needs_no_exits(void **state)
 }
 
 /* What the scheduler says may be some ms newer than the vCPU's own times. */
-static void no_cost_is_above_all(void **state)
+TEST(no_cost_is_above_all, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -941,7 +940,7 @@ static void no_cost_is_above_all(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 100.0%");
 }
 
-static void worst_first(void **state)
+TEST(worst_first, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -964,7 +963,7 @@ static void worst_first(void **state)
 }
 
 /* A port of user space's, not KVM's own PIT; the serial port has a finding of its own. */
-static void the_device_is_named(void **state)
+TEST(the_device_is_named, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -983,7 +982,7 @@ static void the_device_is_named(void **state)
 }
 
 /* A VMM that is slow to answer is slow for its devices, too: that is one cause. */
-static void a_slow_device_is_one_cause(void **state)
+TEST(a_slow_device_is_one_cause, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -998,7 +997,7 @@ static void a_slow_device_is_one_cause(void **state)
 }
 
 /* Seconds are not thousands of milliseconds. */
-static void a_very_slow_device_takes_seconds(void **state)
+TEST(a_very_slow_device_takes_seconds, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1010,7 +1009,7 @@ static void a_very_slow_device_takes_seconds(void **state)
 }
 
 /* Where the arguments were not counted the exit is named. */
-static void without_an_argument_the_exit_is_named(void **state)
+TEST(without_an_argument_the_exit_is_named, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1022,7 +1021,7 @@ static void without_an_argument_the_exit_is_named(void **state)
 }
 
 /* Advice is for the host that it is given to; for several kinds of hosts it names each. */
-static void remedies_are_for_the_host(void **state)
+TEST(remedies_are_for_the_host, setup, teardown)
 {
 	static const struct {
 		const char *reason, *remedy;
@@ -1048,7 +1047,7 @@ static void remedies_are_for_the_host(void **state)
 }
 
 /* What only goes to the serial port is not a device's finding, too. */
-static void a_serial_port_alone(void **state)
+TEST(a_serial_port_alone, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1060,7 +1059,7 @@ static void a_serial_port_alone(void **state)
 }
 
 /* What kvmtop takes of an exit was measured of a few: an exit is not all kvmtop's. */
-static void what_kvmtop_takes_is_no_more_than_the_exits(void **state)
+TEST(what_kvmtop_takes_is_no_more_than_the_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1085,7 +1084,7 @@ static void out_and_asleep(struct world *world, int32_t vcpu, uint64_t second, u
 }
 
 /* All of a guest's vCPUs are out: that is one cause, and neither a slow VMM nor a vCPU's. */
-static void a_paused_guest(void **state)
+TEST(a_paused_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1108,7 +1107,7 @@ static void a_paused_guest(void **state)
 }
 
 /* One vCPU that is kept out is not the guest. */
-static void a_guest_of_which_one_vcpu_goes_on(void **state)
+TEST(a_guest_of_which_one_vcpu_goes_on, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1123,7 +1122,7 @@ static void a_guest_of_which_one_vcpu_goes_on(void **state)
 }
 
 /* Time asleep is no work of KVM's: a pager is the cause, not the number of faults. */
-static void a_pager(void **state)
+TEST(a_pager, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1143,7 +1142,7 @@ static void a_pager(void **state)
 			       " kvmtop where -g db1 -f npf shows the code."));
 }
 
-static void what_sleeps_in_an_exit_is_no_work(void **state)
+TEST(what_sleeps_in_an_exit_is_no_work, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1159,7 +1158,7 @@ static void what_sleeps_in_an_exit_is_no_work(void **state)
 }
 
 /* A VMM that sleeps for each exit is not slow at work. */
-static void a_vmm_that_sleeps(void **state)
+TEST(a_vmm_that_sleeps, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1176,7 +1175,7 @@ static void a_vmm_that_sleeps(void **state)
 }
 
 /* 150 us of the VMM for each exit, and half of the CPUs that its vCPUs need. */
-static void a_vmm_without_a_cpu(void **state)
+TEST(a_vmm_without_a_cpu, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1191,7 +1190,7 @@ static void a_vmm_without_a_cpu(void **state)
 }
 
 /* Where it is not known in which exits a vCPU waited, all of it may have been in these. */
-static void waits_that_are_in_the_times_of_exits(void **state)
+TEST(waits_that_are_in_the_times_of_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1204,7 +1203,7 @@ static void waits_that_are_in_the_times_of_exits(void **state)
 }
 
 /* One slow exit in a second is less than the noise. */
-static void a_few_slow_exits_are_noise(void **state)
+TEST(a_few_slow_exits_are_noise, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -1216,7 +1215,7 @@ static void a_few_slow_exits_are_noise(void **state)
 
 /* ---- thresholds */
 
-static void thresholds_are_set(void **state)
+TEST(thresholds_are_set, setup, teardown)
 {
 	struct world *world = *state;
 	struct thresholds thresholds;
@@ -1237,7 +1236,7 @@ static void thresholds_are_set(void **state)
 					  "pause db1 0 minor 0.0%");
 }
 
-static void bad_lines_are_named(void **state)
+TEST(bad_lines_are_named, setup, teardown)
 {
 	static const char *const texts[][2] = {
 		{ "\ncpu_wait_ratio", "line 2: \"cpu_wait_ratio\": not \"name = value\"" },
@@ -1253,7 +1252,6 @@ static void bad_lines_are_named(void **state)
 				      "\"off\"" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct thresholds thresholds;
 		struct error error = { "" };
@@ -1265,12 +1263,11 @@ static void bad_lines_are_named(void **state)
 }
 
 /* Every threshold has a name that ends in its unit, and no name is there twice. */
-static void names_have_units(void **state)
+TEST(names_have_units, setup, teardown)
 {
 	const char *name, *other, *help;
 	double by_default;
 
-	(void)state;
 	for (size_t i = 0; thresholds_at(i, &name, &by_default, &help); i++) {
 		assert_true(strstr(name, "_ratio") || strstr(name, "_per_second") ||
 			    strstr(name, "_seconds"));
@@ -1321,7 +1318,7 @@ static double waits_s(struct world *world, uint32_t nr, uint32_t nr_culprits)
 }
 
 /* The evidence of each is of what was on its own CPU, not of all vCPUs. */
-static void many_guests_that_wait(void **state)
+TEST(many_guests_that_wait, setup, teardown)
 {
 	double few = waits_s(*state, 250, 0);
 
@@ -1329,68 +1326,9 @@ static void many_guests_that_wait(void **state)
 }
 
 /* And of its own vCPU's culprits, not of all. */
-static void many_culprits(void **state)
+TEST(many_culprits, setup, teardown)
 {
 	double few = waits_s(*state, 60, 50);
 
 	assert_true(waits_s(*state, 480, 50) < 24 * few);
-}
-
-UNIT(test_findings)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_rule_at_its_threshold),
-		cmocka_unit_test(rules_name_no_halts),
-		TEST(a_busy_thread_of_the_vmm),
-		TEST(interrupts_that_are_not_taken),
-		TEST(small_pages_of_a_small_guest),
-		TEST(small_pages_of_a_host_without_others),
-		TEST(faults_of_new_pages),
-		TEST(a_healthy_guest_has_none),
-		TEST(the_worst_vcpu_and_how_many),
-		TEST(an_exit_that_does_not_end),
-		TEST(a_vmm_that_is_stopped),
-		TEST(sources_have_intervals_of_their_own),
-		TEST(who_had_the_cpu),
-		TEST(who_had_the_cpu_is_not_known),
-		TEST(long_evidence_is_cut),
-		TEST(an_ended_vcpu_is_none_of_them),
-		TEST(many_guests_that_wait),
-		TEST(many_culprits),
-		TEST(a_slow_device_is_one_cause),
-		TEST(a_very_slow_device_takes_seconds),
-		TEST(without_an_argument_the_exit_is_named),
-		TEST(remedies_are_for_the_host),
-		TEST(a_quota_is_no_want_of_cpus),
-		TEST(a_quota_without_a_name),
-		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
-		TEST(what_is_lost_is_of_all_guests),
-		TEST(what_kvmtop_takes),
-		TEST(what_kvmtop_takes_is_bounded),
-		TEST(what_kvmtop_takes_of_user_space),
-		TEST(what_another_kvmtop_found),
-		TEST(what_is_steady_is_in_the_view),
-		TEST(a_wait_needs_no_exits),
-		TEST(worst_first),
-		TEST(no_cost_is_above_all),
-		TEST(the_device_is_named),
-		TEST(a_serial_port_alone),
-		TEST(what_kvmtop_takes_is_no_more_than_the_exits),
-		TEST(a_paused_guest),
-		TEST(a_guest_of_which_one_vcpu_goes_on),
-		TEST(a_pager),
-		TEST(what_sleeps_in_an_exit_is_no_work),
-		TEST(a_vmm_that_sleeps),
-		TEST(a_vmm_without_a_cpu),
-		TEST(waits_that_are_in_the_times_of_exits),
-		TEST(remedies_are_for_the_culprit),
-		TEST(a_cpu_of_its_own_beside_idle_ones),
-		TEST(guests_of_one_name),
-		TEST(a_few_slow_exits_are_noise),
-		TEST(thresholds_are_set),
-		TEST(bad_lines_are_named),
-		TEST(names_have_units),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

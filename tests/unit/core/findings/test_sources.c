@@ -3,11 +3,6 @@
  * test_sources - each rule finds the same in a captured machine and in a recording that have the
  * same facts, with the same evidence. What a source cannot tell, the manual says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "lib/array.h"
@@ -554,12 +549,11 @@ static char *manual(void)
 	return text;
 }
 
-static void the_same_is_found_everywhere(void **state)
+TEST(the_same_is_found_everywhere, set_up, tear_down)
 {
 	char *untold = manual();
 	struct look captured, recorded;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		const struct cause *of = &causes[i];
 
@@ -578,11 +572,10 @@ static void the_same_is_found_everywhere(void **state)
 }
 
 /* Where no event says what the guest takes, it may take all. */
-static void what_is_not_counted(void **state)
+TEST(what_is_not_counted, set_up, tear_down)
 {
 	struct look captured, recorded;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		struct cause of = causes[i];
 
@@ -598,11 +591,10 @@ static void what_is_not_counted(void **state)
 	}
 }
 
-static void each_rule_is_here(void **state)
+TEST(each_rule_is_here)
 {
 	const struct rule *rule;
 
-	(void)state;
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
 		size_t at = 0;
 
@@ -613,13 +605,4 @@ static void each_rule_is_here(void **state)
 	}
 }
 
-UNIT(test_sources)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_same_is_found_everywhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_not_counted, set_up, tear_down),
-		cmocka_unit_test(each_rule_is_here),
-	};
-
-	return cmocka_run_group_tests_name("sources", tests, copy_machine, remove_machine);
-}
+GROUP(copy_machine, remove_machine);

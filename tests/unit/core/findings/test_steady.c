@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The worst finding of a live screen: when it comes, when it goes, and when another is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/findings/findings.h"
 #include "tests/unit/unit.h"
@@ -58,7 +53,7 @@ static void shows(struct findings *followed, const char *const (*samples)[2])
 		assert_string_equal(sample(followed, (*samples)[0]), (*samples)[1]);
 }
 
-static void comes_with_the_third_sample(void **state)
+TEST(comes_with_the_third_sample, setup, teardown)
 {
 	shows(*state, (const char *const[][2]){ { "", "-" }, { "m0", "-" }, { "m0", "-" },
 						{ "", "-" }, { "m0", "-" }, { "m0", "-" },
@@ -66,7 +61,7 @@ static void comes_with_the_third_sample(void **state)
 	assert_int_equal(findings_count_steady(*state), 1);
 }
 
-static void goes_with_the_third_sample_without(void **state)
+TEST(goes_with_the_third_sample_without, setup, teardown)
 {
 	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
 						{ "", "0" }, { "", "0" }, { "m0", "0" },
@@ -74,7 +69,7 @@ static void goes_with_the_third_sample_without(void **state)
 	assert_int_equal(findings_count_steady(*state), 0);
 }
 
-static void another_is_named_only_if_it_is_more_severe(void **state)
+TEST(another_is_named_only_if_it_is_more_severe, setup, teardown)
 {
 	shows(*state, (const char *const[][2]){ { "m0 M1", "-" }, { "m0 M1", "-" },
 						{ "m0 M1", "1" }, { "M0 m1", "1" },
@@ -85,7 +80,7 @@ static void another_is_named_only_if_it_is_more_severe(void **state)
 	assert_int_equal(findings_count_steady(*state), 2);
 }
 
-static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
+TEST(of_several_that_are_more_severe_the_costliest_is_named, setup, teardown)
 {
 	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
 						{ "m0 c1 C2", "0" }, { "m0 c1 C2", "0" },
@@ -93,7 +88,7 @@ static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
 						{ NULL } });
 }
 
-static void turning_to_a_guest_keeps_what_it_has(void **state)
+TEST(turning_to_a_guest_keeps_what_it_has, setup, teardown)
 {
 	struct findings *followed = *state;
 
@@ -107,21 +102,4 @@ static void turning_to_a_guest_keeps_what_it_has(void **state)
 	shows(followed, (const char *const[][2]){ { "", "0" }, { "m0", "0" }, { NULL } });
 	findings_narrow(followed, 2);
 	assert_null(findings_named(followed));
-}
-
-UNIT(test_steady)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(comes_with_the_third_sample, setup, teardown),
-		cmocka_unit_test_setup_teardown(goes_with_the_third_sample_without, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(another_is_named_only_if_it_is_more_severe, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			of_several_that_are_more_severe_the_costliest_is_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(turning_to_a_guest_keeps_what_it_has, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

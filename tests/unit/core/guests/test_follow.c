@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_follow - lists that follow the inventory: what stays, begins and ends, and the turns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/guests/follow.h"
 #include "tests/unit/unit.h"
@@ -60,13 +54,12 @@ static uint32_t take_turn(struct follow *follow)
 	return ((struct item *)follow_take_turn(follow))->of.guest;
 }
 
-static void guests_come_and_go(void **state)
+TEST(guests_come_and_go)
 {
 	struct guests *guests = guests_new(NULL);
 	struct follow follow = make(guests, false);
 	struct item *item;
 
-	(void)state;
 	assert_true(follow_update(&follow));
 	assert_false(follow_update(&follow));
 	assert_null(follow_find(&follow, 1));
@@ -95,13 +88,12 @@ static void guests_come_and_go(void **state)
 }
 
 /* A vCPU without a thread is none; with another thread it is another one. */
-static void threads_of_vcpus(void **state)
+TEST(threads_of_vcpus)
 {
 	struct guests *guests = guests_new(NULL);
 	struct follow follow = make(guests, true);
 	const struct item *list;
 
-	(void)state;
 	put(guests, (uint32_t[]){ 2, 3 }, 2, 50);
 	follow_update(&follow);
 	assert_int_equal(follow.nr, 4);
@@ -118,12 +110,11 @@ static void threads_of_vcpus(void **state)
 }
 
 /* Each has its turn, whoever comes and goes. */
-static void turns_go_on(void **state)
+TEST(turns_go_on)
 {
 	struct guests *guests = guests_new(NULL);
 	struct follow follow = make(guests, false);
 
-	(void)state;
 	put(guests, (uint32_t[]){ 2, 4, 6, 8 }, 4, 50);
 	follow_update(&follow);
 	assert_int_equal(take_turn(&follow), 2);
@@ -140,15 +131,4 @@ static void turns_go_on(void **state)
 	assert_int_equal(take_turn(&follow), 1);
 	follow_release(&follow);
 	guests_free(guests);
-}
-
-UNIT(test_follow)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(guests_come_and_go),
-		cmocka_unit_test(threads_of_vcpus),
-		cmocka_unit_test(turns_go_on),
-	};
-
-	return cmocka_run_group_tests_name("follow", tests, NULL, NULL);
 }

@@ -11,10 +11,7 @@
 #include <linux/kvm.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +23,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/file.h"
 #include "lib/array.h"
@@ -234,7 +229,7 @@ struct named {
 
 #define NAMED(vmm, args, name) { vmm, args, sizeof(args), name }
 
-static void test_name_of_command_line(void **state)
+TEST(test_name_of_command_line)
 {
 	static const struct named cases[] = {
 		NAMED("qemu", "q\0-name\0web1", "web1"),
@@ -282,7 +277,6 @@ static void test_name_of_command_line(void **state)
 		NAMED(NULL, "x\0--id\0s1", NULL),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char name[64] = "untouched";
 		bool is_found = guest_name_from_cmdline(cases[i].vmm, cases[i].args, cases[i].len,
@@ -295,18 +289,17 @@ static void test_name_of_command_line(void **state)
 	}
 }
 
-static void test_command_line_without_end(void **state)
+TEST(test_command_line_without_end)
 {
 	char name[64];
 
-	(void)state;
 	assert_true(guest_name_from_cmdline("qemu", "q\0-name\0web12", 12, name, sizeof(name)));
 	assert_string_equal(name, "web1");
 	assert_false(guest_name_from_cmdline("qemu", "q\0-name", 7, name, sizeof(name)));
 	assert_false(guest_name_from_cmdline("qemu", "", 0, name, sizeof(name)));
 }
 
-static void test_name_of_cgroup(void **state)
+TEST(test_name_of_cgroup)
 {
 	static const struct {
 		const char *text, *name;
@@ -343,7 +336,6 @@ static void test_name_of_cgroup(void **state)
 		{ "/libvirt/qemu/", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char name[64] = "untouched";
 
@@ -353,9 +345,8 @@ static void test_name_of_cgroup(void **state)
 	}
 }
 
-static void test_vcpu_threads(void **state)
+TEST(test_vcpu_threads)
 {
-	(void)state;
 	assert_int_equal(guest_name_vcpu("CPU 0/KVM\n"), 0);
 	assert_int_equal(guest_name_vcpu("CPU 127/KVM"), 127);
 	assert_int_equal(guest_name_vcpu("fc_vcpu 3\n"), 3);
@@ -379,7 +370,7 @@ static void test_vcpu_threads(void **state)
 }
 
 /* Nothing in a name moves a cursor, and it is one name for the threads of many VMMs. */
-static void test_names_of_threads(void **state)
+TEST(test_names_of_threads)
 {
 	static const char *const names[][2] = {
 		{ "vhost-4110", "vhost" },	    { "IO iothread1", "IO iothread1" },
@@ -390,7 +381,6 @@ static void test_names_of_threads(void **state)
 	};
 	char name[32];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		guest_name_thread(names[i][0], 16, name, sizeof(name));
 		assert_string_equal(name, names[i][1]);
@@ -399,9 +389,8 @@ static void test_names_of_threads(void **state)
 	assert_string_equal(name, "web");
 }
 
-static void test_kernel_threads(void **state)
+TEST(test_kernel_threads)
 {
-	(void)state;
 	assert_true(guest_name_is_vhost("vhost-4110"));
 	assert_false(guest_name_is_vhost("kvm-pit/4110"));
 	assert_false(guest_name_is_vhost("vhost"));
@@ -411,9 +400,8 @@ static void test_kernel_threads(void **state)
 	assert_int_equal(guest_name_vmm_pid("kworker/4110"), 0);
 }
 
-static void test_vmms(void **state)
+TEST(test_vmms)
 {
-	(void)state;
 	assert_string_equal(guest_name_vmm("/usr/bin/qemu-system-x86_64"), "qemu");
 	assert_string_equal(guest_name_vmm("qemu-system-x86"), "qemu");
 	assert_string_equal(guest_name_vmm("/usr/libexec/qemu-kvm"), "qemu");
@@ -460,7 +448,7 @@ static void assert_guest(struct box *box, size_t i, pid_t pid, const char *name,
 	assert_vcpu(guest, 1, 1, pid + 2);
 }
 
-static void test_all_vmms(void **state)
+TEST(test_all_vmms, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -501,7 +489,7 @@ static void test_all_vmms(void **state)
 	assert_null(guests_by_id(box->guests, 9));
 }
 
-static void test_odd_processes(void **state)
+TEST(test_odd_processes, setup, teardown)
 {
 	struct box *box = *state;
 	struct proc_stat stat;
@@ -549,7 +537,7 @@ static void test_odd_processes(void **state)
 }
 
 /* A process that holds its lock: its command cannot be read, and nothing waits for it. */
-static void test_a_late_name(void **state)
+TEST(test_a_late_name, setup, teardown)
 {
 	struct box *box = *state;
 	struct timespec begin, end;
@@ -596,7 +584,7 @@ static void put_folder_vcpu(struct box *box, pid_t tid, int fd, int index, const
 	PUT(box, pid, "/sys/kernel/debug/kvm/%d-%d/vcpu%d/pid", (int)tid, fd, index);
 }
 
-static void test_debugfs_names_the_guests(void **state)
+TEST(test_debugfs_names_the_guests, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest;
@@ -630,7 +618,7 @@ static void test_debugfs_names_the_guests(void **state)
 	assert_vcpu(only_guest(box), 1, 2, 102);
 }
 
-static void test_folder_is_named_by_thread(void **state)
+TEST(test_folder_is_named_by_thread, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest;
@@ -650,7 +638,7 @@ static void test_folder_is_named_by_thread(void **state)
 	assert_vcpu(guest, 0, 0, 300);
 }
 
-static void test_folder_leads_nowhere(void **state)
+TEST(test_folder_leads_nowhere, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -669,7 +657,7 @@ static void test_folder_leads_nowhere(void **state)
 	assert_int_equal(guests_count(box->guests), 1);
 }
 
-static void test_debugfs_pids_are_exact(void **state)
+TEST(test_debugfs_pids_are_exact, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -687,7 +675,7 @@ static void test_debugfs_pids_are_exact(void **state)
 	assert_null(guests_by_pid(box->guests, 1830));
 }
 
-static void test_debugfs_comes_and_goes(void **state)
+TEST(test_debugfs_comes_and_goes, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -711,7 +699,7 @@ static void test_debugfs_comes_and_goes(void **state)
 	assert_int_equal(only_guest(box)->pid, 200);
 }
 
-static void test_found_by_search_then_debugfs_suffices(void **state)
+TEST(test_found_by_search_then_debugfs_suffices, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -730,7 +718,7 @@ static void test_found_by_search_then_debugfs_suffices(void **state)
 	assert_int_equal(only_guest(box)->pid, 200);
 }
 
-static void test_captured_without_descriptors(void **state)
+TEST(test_captured_without_descriptors, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -748,7 +736,7 @@ static void test_captured_without_descriptors(void **state)
 
 /* ---- vCPUs ---- */
 
-static void test_two_vms_in_one_process(void **state)
+TEST(test_two_vms_in_one_process, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest;
@@ -781,7 +769,7 @@ static void test_two_vms_in_one_process(void **state)
 	assert_vcpu(guest, 2, 1, 100);
 }
 
-static void test_duplicated_descriptors(void **state)
+TEST(test_duplicated_descriptors, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -796,7 +784,7 @@ static void test_duplicated_descriptors(void **state)
 	assert_vcpu(only_guest(box), 1, 1, 102);
 }
 
-static void test_apic_ids(void **state)
+TEST(test_apic_ids, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest;
@@ -813,7 +801,7 @@ static void test_apic_ids(void **state)
 	assert_vcpu(guest, 2, 4, 103);
 }
 
-static void test_old_kernel_does_not_number(void **state)
+TEST(test_old_kernel_does_not_number, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -826,7 +814,7 @@ static void test_old_kernel_does_not_number(void **state)
 	assert_vcpu(only_guest(box), 1, 1, 102);
 }
 
-static void test_vcpus_come_later(void **state)
+TEST(test_vcpus_come_later, setup, teardown)
 {
 	struct box *box = *state;
 	uint64_t before;
@@ -881,7 +869,7 @@ static void test_vcpus_come_later(void **state)
 	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 1)->tid, 0);
 }
 
-static void test_vm_made_anew(void **state)
+TEST(test_vm_made_anew, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -900,7 +888,7 @@ static void test_vm_made_anew(void **state)
 
 /* ---- coming and going ---- */
 
-static void test_pid_reused(void **state)
+TEST(test_pid_reused, setup, teardown)
 {
 	struct box *box = *state;
 	uint64_t before;
@@ -927,7 +915,7 @@ static void test_pid_reused(void **state)
 	assert_int_equal(guests_generation(box->guests), before + 1);
 }
 
-static void test_ended_guests_are_remembered(void **state)
+TEST(test_ended_guests_are_remembered, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -955,7 +943,7 @@ static void test_ended_guests_are_remembered(void **state)
 }
 
 /* A life of a name that is asked for: others are forgotten, and it not. */
-static void test_a_guest_is_kept(void **state)
+TEST(test_a_guest_is_kept, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -978,7 +966,7 @@ static void test_a_guest_is_kept(void **state)
 }
 
 /* The main thread runs the vCPU until another thread is known to, and not again after its end. */
-static void test_main_thread_is_a_guess(void **state)
+TEST(test_main_thread_is_a_guess, setup, teardown)
 {
 	struct vcpu_thread thread = { .pid = 100, .tid = 101, .vcpu = 0, .comm = "vm" };
 	struct box *box = *state;
@@ -1006,7 +994,7 @@ static void test_main_thread_is_a_guess(void **state)
 }
 
 /* The guess is over when a thread comes that may run the vCPU, and may not have its name yet. */
-static void test_thread_without_its_name(void **state)
+TEST(test_thread_without_its_name, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1023,7 +1011,7 @@ static void test_thread_without_its_name(void **state)
 }
 
 /* Its arguments were noted when it made its VM. */
-static void test_guest_that_is_never_there_has_a_name(void **state)
+TEST(test_guest_that_is_never_there_has_a_name, setup, teardown)
 {
 	struct vcpu_thread thread = { .pid = 310, .tid = 310, .vcpu = 0, .comm = "CPU 0/KVM",
 				      .has_ended = true };
@@ -1044,7 +1032,7 @@ static void test_guest_that_is_never_there_has_a_name(void **state)
 }
 
 /* KVM's events show threads: of a process that is found now, and of one that has ended. */
-static void test_threads_that_events_show(void **state)
+TEST(test_threads_that_events_show, setup, teardown)
 {
 	struct vcpu_thread thread = { .pid = 100, .tid = 105, .vcpu = 3, .comm = "CPU 3/KVM",
 				      .first_ns = 5 * SECOND };
@@ -1117,7 +1105,7 @@ static void test_threads_that_events_show(void **state)
 }
 
 /* Thousands of threads of one process: it is read once for each sample. */
-static void test_many_threads(void **state)
+TEST(test_many_threads, setup, teardown)
 {
 	struct vcpu_thread thread = { .pid = 100, .vcpu = -1, .comm = "vm" };
 	struct box *box = *state;
@@ -1144,7 +1132,7 @@ static void test_many_threads(void **state)
 }
 
 /* The kernel's word, in place of descriptors and names. */
-static void test_reports(void **state)
+TEST(test_reports, setup, teardown)
 {
 	struct vm_part parts[] = {
 		{ 100, 1, 103, 0xa }, { 100, 0, 102, 0xa }, { 100, 0, 102, 0xa },
@@ -1207,7 +1195,7 @@ static void test_reports(void **state)
 	assert_string_equal(only_guest(box)->name, "two");
 }
 
-static void test_only_a_report_of_all_ends_the_search(void **state)
+TEST(test_only_a_report_of_all_ends_the_search, setup, teardown)
 {
 	struct vm_part part = { 100, -1, 0, 0xa };
 	struct box *box = *state;
@@ -1223,7 +1211,7 @@ static void test_only_a_report_of_all_ends_the_search(void **state)
 }
 
 /* The process is there when its stat is read, and then no more. */
-static void test_a_reported_guest_that_ends_is_no_error(void **state)
+TEST(test_a_reported_guest_that_ends_is_no_error, setup, teardown)
 {
 	struct vm_part parts[] = { { 100, -1, 0, 0xa }, { 100, 0, 102, 0xa } };
 	struct box *box = *state;
@@ -1238,7 +1226,7 @@ static void test_a_reported_guest_that_ends_is_no_error(void **state)
 	assert_string_equal(guests_ended_at(box->guests, 0)->name, "one");
 }
 
-static void test_ids_stay_in_order(void **state)
+TEST(test_ids_stay_in_order, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1258,7 +1246,7 @@ static void test_ids_stay_in_order(void **state)
 	assert_null(guests_by_id(box->guests, 2));
 }
 
-static void test_vm_opened_later(void **state)
+TEST(test_vm_opened_later, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1283,12 +1271,11 @@ static void send_event(int to, const char *text, size_t size)
 #define KVM_EVENT "change@/devices/virtual/misc/kvm"
 #define SEND(to, text) send_event(to, text, sizeof(text))
 
-static void test_when_to_search(void **state)
+TEST(test_when_to_search)
 {
 	struct vm_watch watch = { 0 };
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
 	watch.events = ends[0];
 	assert_true(vm_watch_is_due(&watch, SECOND));
@@ -1314,7 +1301,7 @@ static void test_when_to_search(void **state)
 	assert_true(vm_watch_is_due(&watch, 22 * SECOND));
 }
 
-static void test_heirs(void **state)
+TEST(test_heirs, setup, teardown)
 {
 	struct box *box = *state;
 	struct proc proc;
@@ -1341,7 +1328,7 @@ static void test_heirs(void **state)
 	assert_non_null(guests_by_pid(box->guests, 700));
 }
 
-static void test_no_proc(void **state)
+TEST(test_no_proc, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1390,7 +1377,7 @@ static void put_three_ways(struct box *box, bool is_new)
 }
 
 /* Whatever cannot be read for want of descriptors stays as it was, and is read again. */
-static void test_no_descriptors_end_nobody(void **state)
+TEST(test_no_descriptors_end_nobody, setup, teardown)
 {
 	struct box *box = *state;
 	uint32_t by_debugfs, by_name;
@@ -1422,7 +1409,7 @@ static void test_no_descriptors_end_nobody(void **state)
 }
 
 /* What is unknown of a thread is not taken for its process. */
-static void test_no_descriptors_mistake_nobody(void **state)
+TEST(test_no_descriptors_mistake_nobody, setup, teardown)
 {
 	struct box *box = *state;
 	rlim_t limit;
@@ -1435,7 +1422,7 @@ static void test_no_descriptors_mistake_nobody(void **state)
 }
 
 /* The kernel says EIO of what ends while it is read: here a file that gives it, and readdir(). */
-static void test_ends_while_it_is_read(void **state)
+TEST(test_ends_while_it_is_read, setup, teardown)
 {
 	struct box *box = *state;
 	char path[256];
@@ -1483,7 +1470,7 @@ static void be_root_again(void)
 		assert_int_equal(seteuid(0), 0);
 }
 
-static void test_not_root(void **state)
+TEST(test_not_root, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1519,7 +1506,7 @@ static void test_not_root(void **state)
 	set_fds_mode(box, 200, 0755);
 }
 
-static void test_name_without_rights(void **state)
+TEST(test_name_without_rights, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest = NULL;
@@ -1565,7 +1552,7 @@ static void test_name_without_rights(void **state)
 
 /* ---- looking up ---- */
 
-static void test_by_name(void **state)
+TEST(test_by_name, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest = NULL;
@@ -1601,7 +1588,7 @@ static void test_by_name(void **state)
 	assert_string_equal(box->error.text, "no guest named \"web9\"; there are: db1, web1");
 }
 
-static void test_by_name_with_many(void **state)
+TEST(test_by_name_with_many, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest = NULL;
@@ -1626,7 +1613,7 @@ static void test_by_name_with_many(void **state)
 }
 
 /* Names that differ at their ends: some programs put a namespace or a project before a name. */
-static void test_by_long_name(void **state)
+TEST(test_by_long_name, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest = NULL;
@@ -1659,7 +1646,7 @@ static void restart(struct box *box, pid_t before, pid_t after, uint64_t now_ns)
 	refresh(box, now_ns);
 }
 
-static void test_name_means_who_bears_it(void **state)
+TEST(test_name_means_who_bears_it, setup, teardown)
 {
 	struct box *box = *state;
 	struct guest_choice choice;
@@ -1689,7 +1676,7 @@ static void test_name_means_who_bears_it(void **state)
 	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 300);
 }
 
-static void test_all_that_bear_a_name(void **state)
+TEST(test_all_that_bear_a_name, setup, teardown)
 {
 	struct box *box = *state;
 	struct guest_choice choice;
@@ -1715,7 +1702,7 @@ static void test_all_that_bear_a_name(void **state)
 	assert_null(guest_choice_next(&choice, box->guests));
 }
 
-static void test_pid_means_that_process(void **state)
+TEST(test_pid_means_that_process, setup, teardown)
 {
 	struct box *box = *state;
 	struct guest_choice choice;
@@ -1734,7 +1721,7 @@ static void test_pid_means_that_process(void **state)
 }
 
 /* A guest that the user points at is not one that ran beside it with the same name. */
-static void test_pointed_at(void **state)
+TEST(test_pointed_at, setup, teardown)
 {
 	struct box *box = *state;
 	struct guest_choice choice = { .id = GUEST_NONE };
@@ -1758,7 +1745,7 @@ static void test_pointed_at(void **state)
 	assert_null(guest_choice_follow(&choice, box->guests));
 }
 
-static void test_of_a_moment(void **state)
+TEST(test_of_a_moment, setup, teardown)
 {
 	struct box *box = *state;
 	struct guest_choice choice;
@@ -1792,7 +1779,7 @@ static void test_of_a_moment(void **state)
 	assert_string_equal(box->error.text, "no guest had a process or thread 101 then");
 }
 
-static void test_ended_guests_are_forgotten(void **state)
+TEST(test_ended_guests_are_forgotten, setup, teardown)
 {
 	struct box *box = *state;
 	uint32_t first, second;
@@ -1813,7 +1800,7 @@ static void test_ended_guests_are_forgotten(void **state)
 	assert_null(guests_ended_at(box->guests, 0));
 }
 
-static void test_by_words(void **state)
+TEST(test_by_words)
 {
 	static const struct {
 		enum guest_word word;
@@ -1831,7 +1818,6 @@ static void test_by_words(void **state)
 	static const char *const others[] = { "Front", "fr", "shop/", "shop/web", "/front", "" };
 	struct guest guest = { .pid = 100, .name = "web1" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		strcpy(guest.words.text[words[i].word], words[i].text);
 	assert_true(guest_is_called(&guest, "web1"));
@@ -1850,7 +1836,7 @@ static void test_by_words(void **state)
 	assert_false(guest_is_called(&guest, "/front"));
 }
 
-static void test_by_uuid_and_id(void **state)
+TEST(test_by_uuid_and_id, setup, teardown)
 {
 	struct box *box = *state;
 	const struct guest *guest = NULL;
@@ -1880,7 +1866,7 @@ static void test_by_uuid_and_id(void **state)
 			    "the platform calls 2 guests \"102\" (pids 200, 300)");
 }
 
-static void test_by_pid(void **state)
+TEST(test_by_pid, setup, teardown)
 {
 	struct box *box = *state;
 
@@ -1898,7 +1884,7 @@ static void test_by_pid(void **state)
 	assert_null(guests_by_pid(box->guests, 103));
 }
 
-static void test_threads(void **state)
+TEST(test_threads, setup, teardown)
 {
 	struct box *box = *state;
 	struct pid_list tids = { 0 };
@@ -1917,7 +1903,7 @@ static void test_threads(void **state)
 	pid_list_release(&tids);
 }
 
-static void test_fakes(void **state)
+TEST(test_fakes, setup, teardown)
 {
 	struct box *box = *state;
 	uint32_t id = guests_add_fake(box->guests, 77, "made-up", 2);
@@ -2084,7 +2070,7 @@ static bool has_events(void)
 }
 
 /* A guest that comes between two walks is there at the next refresh. */
-static void test_live_event(void **state)
+TEST(test_live_event)
 {
 	struct env env = { .root = "" };
 	struct guests *guests = guests_new(&env);
@@ -2093,7 +2079,6 @@ static void test_live_event(void **state)
 	bool has_vm;
 	int report;
 
-	(void)state;
 	assert_int_equal(guests_refresh(guests, begin, NULL), 0);
 	has_vm = live_begin(&live, false, &report);
 	/* The first may be due to the VM of another test. */
@@ -2109,11 +2094,10 @@ static void test_live_event(void **state)
 		skip();
 }
 
-static void test_live(void **state)
+TEST(test_live)
 {
 	static char debugfs[] = "/sys/kernel/debug/kvm";
 
-	(void)state;
 	check_live(NULL, false);
 	check_live(access(debugfs, R_OK) ? NULL : debugfs, false);
 	check_live(access(debugfs, R_OK) ? NULL : debugfs, true);
@@ -2121,7 +2105,7 @@ static void test_live(void **state)
 
 /* ---- env and why ---- */
 
-static void test_env(void **state)
+TEST(test_env, setup, teardown)
 {
 	struct box *box = *state;
 	struct env here = { .root = "" };
@@ -2147,86 +2131,13 @@ static void test_env(void **state)
 	assert_int_equal(read_small(box->root, text, sizeof(text)), -EISDIR);
 }
 
-static void test_why(void **state)
+TEST(test_why)
 {
 	struct error error;
 
-	(void)state;
 	assert_int_equal(error_set(&error, -EPERM, "%s: %d", "x", 5), -EPERM);
 	assert_string_equal(error.text, "x: 5");
 	assert_int_equal(error_set(&error, 0, "%0*d", (int)sizeof(error.text), 5), 0);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	assert_int_equal(error_set(NULL, -ENOENT, "x"), -ENOENT);
-}
-
-#define BOXED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT(test_guests)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_name_of_command_line),
-		cmocka_unit_test(test_command_line_without_end),
-		cmocka_unit_test(test_name_of_cgroup),
-		cmocka_unit_test(test_vcpu_threads),
-		cmocka_unit_test(test_names_of_threads),
-		cmocka_unit_test(test_kernel_threads),
-		cmocka_unit_test(test_vmms),
-		BOXED(test_all_vmms),
-		BOXED(test_odd_processes),
-		BOXED(test_a_late_name),
-		BOXED(test_debugfs_names_the_guests),
-		BOXED(test_folder_is_named_by_thread),
-		BOXED(test_folder_leads_nowhere),
-		BOXED(test_debugfs_pids_are_exact),
-		BOXED(test_debugfs_comes_and_goes),
-		BOXED(test_found_by_search_then_debugfs_suffices),
-		BOXED(test_captured_without_descriptors),
-		BOXED(test_two_vms_in_one_process),
-		BOXED(test_duplicated_descriptors),
-		BOXED(test_apic_ids),
-		BOXED(test_old_kernel_does_not_number),
-		BOXED(test_vcpus_come_later),
-		BOXED(test_vm_made_anew),
-		BOXED(test_pid_reused),
-		BOXED(test_ended_guests_are_remembered),
-		BOXED(test_a_guest_is_kept),
-		BOXED(test_main_thread_is_a_guess),
-		BOXED(test_thread_without_its_name),
-		BOXED(test_threads_that_events_show),
-		BOXED(test_guest_that_is_never_there_has_a_name),
-		BOXED(test_many_threads),
-		BOXED(test_reports),
-		BOXED(test_only_a_report_of_all_ends_the_search),
-		BOXED(test_a_reported_guest_that_ends_is_no_error),
-		BOXED(test_ids_stay_in_order),
-		BOXED(test_vm_opened_later),
-		cmocka_unit_test(test_when_to_search),
-		BOXED(test_heirs),
-		BOXED(test_no_proc),
-		BOXED(test_no_descriptors_end_nobody),
-		BOXED(test_no_descriptors_mistake_nobody),
-		BOXED(test_ends_while_it_is_read),
-		BOXED(test_not_root),
-		BOXED(test_name_without_rights),
-		BOXED(test_by_name),
-		BOXED(test_by_name_with_many),
-		BOXED(test_by_long_name),
-		BOXED(test_name_means_who_bears_it),
-		BOXED(test_all_that_bear_a_name),
-		BOXED(test_pid_means_that_process),
-		BOXED(test_pointed_at),
-		BOXED(test_of_a_moment),
-		cmocka_unit_test(test_by_words),
-		BOXED(test_by_uuid_and_id),
-		BOXED(test_ended_guests_are_forgotten),
-		BOXED(test_by_pid),
-		BOXED(test_threads),
-		BOXED(test_fakes),
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_live_event),
-		BOXED(test_env),
-		cmocka_unit_test(test_why),
-	};
-
-	return cmocka_run_group_tests_name("guest", tests, NULL, NULL);
 }

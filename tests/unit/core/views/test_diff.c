@@ -47,7 +47,7 @@ static const char *picture_of(struct world *world, const struct view *view, cons
 }
 
 /* One web1 in the first seconds; another one, too, in all of them. */
-static void guests_of_one_name_are_one_row(void **state)
+TEST(guests_of_one_name_are_one_row, diff_setup, teardown)
 {
 	struct world *world = *state;
 	struct view first = { 0 }, second = { 0 }, both;
@@ -74,7 +74,7 @@ static void guests_of_one_name_are_one_row(void **state)
 }
 
 /* The row that changed most is the first, also if it went down, or is not there any more. */
-static void the_largest_change_is_first(void **state)
+TEST(the_largest_change_is_first, diff_setup, teardown)
 {
 	struct world *world = *state;
 	struct view first = { 0 }, second = { 0 }, both;
@@ -98,7 +98,7 @@ static void the_largest_change_is_first(void **state)
 	view_release(&second);
 }
 
-static void cycles_are_no_nanoseconds(void **state)
+TEST(cycles_are_no_nanoseconds, diff_setup, teardown)
 {
 	struct world *world = *state;
 	struct view view = { 0 }, both;
@@ -124,16 +124,4 @@ static void cycles_are_no_nanoseconds(void **state)
 			    "HLT db1 - - 0.0%\nTotal - - - 0.0%\n");
 	view_release(&both);
 	view_release(&view);
-}
-
-UNIT(test_diff)
-{
-#define DIFF(test) cmocka_unit_test_setup_teardown(test, diff_setup, teardown)
-	const struct CMUnitTest tests[] = {
-		DIFF(guests_of_one_name_are_one_row),
-		DIFF(the_largest_change_is_first),
-		DIFF(cycles_are_no_nanoseconds),
-	};
-
-	return cmocka_run_group_tests_name("diff", tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A filter by any name that the program lists means the same in every view. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "lib/text.h"
@@ -221,7 +215,7 @@ static void filter_by_name(struct world *world, const char *filter)
 	rows_are_those_selected(world, USE_ARGUMENT);
 }
 
-static void every_listed_name(void **state)
+TEST(every_listed_name, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t nr = fields_count(world->facts->fields);
@@ -243,7 +237,7 @@ static void every_listed_name(void **state)
 }
 
 /* What a view shows below an event, and names of former versions and of kvm_stat. */
-static void other_names(void **state)
+TEST(other_names, setup, teardown)
 {
 	static const struct {
 		const struct view_type *type;
@@ -262,16 +256,4 @@ static void other_names(void **state)
 		assert_true(count_in(&world->view.total, &world->view) > 0);
 		assert_true(query_selects_any(&world->query, world->facts->fields));
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-UNIT(test_filter)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_listed_name),
-		TEST(other_names),
-	};
-
-	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

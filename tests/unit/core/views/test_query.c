@@ -47,13 +47,13 @@ static const char *wanted(struct world *world, const char *filter)
 	return world->text;
 }
 
-static void flaw_D3_reasons_are_not_counted_unasked(void **state)
+TEST(flaw_D3_reasons_are_not_counted_unasked, setup, teardown)
 {
 	assert_string_equal(wanted(*state, NULL), "kvm_exit kvm_entry kvm_userspace_exit kvm_pio "
 						  "exits pages_4k exit_instruction");
 }
 
-static void flaw_E4_filter_selects_parents_without_children(void **state)
+TEST(flaw_E4_filter_selects_parents_without_children, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -65,7 +65,7 @@ static void flaw_E4_filter_selects_parents_without_children(void **state)
 	assert_string_equal(wanted(world, "^kvm_exit$"), "kvm_exit");
 }
 
-static void flaw_B5_a_child_brings_its_parent(void **state)
+TEST(flaw_B5_a_child_brings_its_parent, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -82,7 +82,7 @@ static void flaw_B5_a_child_brings_its_parent(void **state)
 						  "kvm_userspace_exit(IO)");
 }
 
-static void kvm_stats_names_match_too(void **state)
+TEST(kvm_stats_names_match_too, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -91,7 +91,7 @@ static void kvm_stats_names_match_too(void **state)
 	assert_string_equal(wanted(world, "vm_exits"), "exits");
 }
 
-static void children_without_brackets(void **state)
+TEST(children_without_brackets, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -103,7 +103,7 @@ static void children_without_brackets(void **state)
 	assert_string_equal(wanted(world, "instruction"), "exit_instruction instruction_diag");
 }
 
-static void extras_are_counted_when_named(void **state)
+TEST(extras_are_counted_when_named, setup, teardown)
 {
 	struct world *world = *state;
 	const struct field child = { .name = "kvm_mmu_get_page(x)", .parent = MMU };
@@ -123,7 +123,7 @@ static void extras_are_counted_when_named(void **state)
 	assert_false(field_set_has(&world->wanted, id));
 }
 
-static void children_mode_opens_all_trees(void **state)
+TEST(children_mode_opens_all_trees, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -138,7 +138,7 @@ static void children_mode_opens_all_trees(void **state)
 	assert_string_equal(wanted(world, "kvm_exit$"), "kvm_exit");
 }
 
-static void rows_open_one_by_one(void **state)
+TEST(rows_open_one_by_one, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -152,7 +152,7 @@ static void rows_open_one_by_one(void **state)
 	assert_string_equal(wanted(world, "kvm_.*exit"), "kvm_exit kvm_userspace_exit");
 }
 
-static void a_child_pulled_parent_does_not_open(void **state)
+TEST(a_child_pulled_parent_does_not_open, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -160,7 +160,7 @@ static void a_child_pulled_parent_does_not_open(void **state)
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 }
 
-static void the_set_is_emptied_first(void **state)
+TEST(the_set_is_emptied_first, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -170,7 +170,7 @@ static void the_set_is_emptied_first(void **state)
 	assert_true(field_set_has(&world->wanted, PIO));
 }
 
-static void the_guests_view_needs_what_counts_exits(void **state)
+TEST(the_guests_view_needs_what_counts_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -180,7 +180,7 @@ static void the_guests_view_needs_what_counts_exits(void **state)
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 }
 
-static void a_filter_that_ends_nowhere(void **state)
+TEST(a_filter_that_ends_nowhere, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -190,7 +190,7 @@ static void a_filter_that_ends_nowhere(void **state)
 			    "exits pages_4k exit_instruction");
 }
 
-static void names(void **state)
+TEST(names, setup, teardown)
 {
 	struct world *world = *state;
 	const struct fields *fields = world->fields;
@@ -207,7 +207,7 @@ static void names(void **state)
 }
 
 /* The Guests view shows no trees: reasons that cannot be seen are not counted. */
-static void open_trees_cost_nothing_where_there_are_none(void **state)
+TEST(open_trees_cost_nothing_where_there_are_none, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -218,37 +218,13 @@ static void open_trees_cost_nothing_where_there_are_none(void **state)
 }
 
 /* Only a tree of calls has rows that stand for what they call. */
-static void a_tree_has_its_own_order(void **state)
+TEST(a_tree_has_its_own_order, setup, teardown)
 {
 	struct query query = { .type = &view_where };
 
-	(void)state;
 	assert_int_equal(query_default_sort(&query), view_column(&view_where, COL_SELF_SHARE));
 	query.children = true;
 	assert_int_equal(query_default_sort(&query), view_column(&view_where, COL_TIME));
 	query.type = &view_events;
 	assert_int_equal(query_default_sort(&query), view_column(&view_events, COL_RATE));
-}
-
-UNIT(test_query)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(flaw_D3_reasons_are_not_counted_unasked),
-		TEST(flaw_E4_filter_selects_parents_without_children),
-		TEST(flaw_B5_a_child_brings_its_parent),
-		TEST(kvm_stats_names_match_too),
-		TEST(children_without_brackets),
-		TEST(extras_are_counted_when_named),
-		TEST(children_mode_opens_all_trees),
-		TEST(rows_open_one_by_one),
-		TEST(a_child_pulled_parent_does_not_open),
-		TEST(the_set_is_emptied_first),
-		TEST(the_guests_view_needs_what_counts_exits),
-		TEST(open_trees_cost_nothing_where_there_are_none),
-		TEST(a_filter_that_ends_nowhere),
-		TEST(names),
-		TEST(a_tree_has_its_own_order),
-	};
-
-	return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

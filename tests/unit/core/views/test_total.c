@@ -175,7 +175,7 @@ static void ask(struct world *world, size_t i)
 	set_filter(world, queries[i].filter);
 }
 
-static void every_total_is_of_the_rows(void **state)
+TEST(every_total_is_of_the_rows, setup, teardown)
 {
 	static const unsigned int groups[] = { GROUP_REASON, GROUP_GUEST, GROUP_GUEST | GROUP_VCPU,
 					       GROUP_ALL };
@@ -206,7 +206,7 @@ static double total(struct world *world, const struct view_type *type, const cha
 	return number_of(&world->view.total.cells[column]);
 }
 
-static void a_host_cpu_has_the_vcpus_that_are_on_it(void **state)
+TEST(a_host_cpu_has_the_vcpus_that_are_on_it, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -219,7 +219,7 @@ static void a_host_cpu_has_the_vcpus_that_are_on_it(void **state)
 	assert_int_equal(world->view.nr_rows, 2);
 }
 
-static void threads_of_the_vmm_are_in_the_total(void **state)
+TEST(threads_of_the_vmm_are_in_the_total, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -230,7 +230,7 @@ static void threads_of_the_vmm_are_in_the_total(void **state)
 }
 
 /* Of web1 only the share is not known: it is no 0. */
-static void what_is_not_known_is_in_no_mean(void **state)
+TEST(what_is_not_known_is_in_no_mean, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -247,16 +247,4 @@ static void what_is_not_known_is_in_no_mean(void **state)
 	assert_int_equal((int)round(total(world, &view_guests, "wait_percent")), 60);
 	assert_int_equal((int)round(total(world, &view_guests, "guest_percent")), 80);
 	assert_int_equal((int)round(total(world, &view_vcpus, "wait_percent")), 60);
-}
-
-UNIT(test_total)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_total_is_of_the_rows),
-		TEST(a_host_cpu_has_the_vcpus_that_are_on_it),
-		TEST(threads_of_the_vmm_are_in_the_total),
-		TEST(what_is_not_known_is_in_no_mean),
-	};
-
-	return cmocka_run_group_tests_name("total", tests, NULL, NULL);
 }

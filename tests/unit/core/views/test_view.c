@@ -94,7 +94,7 @@ static void sort_by(struct world *world, const char *column, bool reverse)
 
 /* ---- rows ---- */
 
-static void no_fields_no_rows(void **state)
+TEST(no_fields_no_rows, setup, teardown)
 {
 	struct world *world = *state;
 	struct fields *none = fields_new();
@@ -116,7 +116,7 @@ static void no_fields_no_rows(void **state)
 }
 
 /* The sums of the interval, over all vCPUs; without any vCPU the column is absent. */
-static void durations_of_counters(void **state)
+TEST(durations_of_counters, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view *view;
@@ -149,7 +149,7 @@ static void durations_of_counters(void **state)
 	assert_int_equal(view->nr_rows, 2);
 }
 
-static void no_samples_no_rows(void **state)
+TEST(no_samples_no_rows, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -159,7 +159,7 @@ static void no_samples_no_rows(void **state)
 	assert_string_equal(picture(world), "");
 }
 
-static void closed_trees(void **state)
+TEST(closed_trees, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -173,7 +173,7 @@ static void closed_trees(void **state)
 					    "max_rmap 7 - - -\n");
 }
 
-static void open_trees(void **state)
+TEST(open_trees, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -194,7 +194,7 @@ static void open_trees(void **state)
 					    "max_rmap 7 - - -\n");
 }
 
-static void rows_carry_what_they_are_about(void **state)
+TEST(rows_carry_what_they_are_about, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -211,7 +211,7 @@ static void rows_carry_what_they_are_about(void **state)
 	assert_false(world->view.rows[1].can_open);
 }
 
-static void only_the_last_of_siblings_is_last(void **state)
+TEST(only_the_last_of_siblings_is_last, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -221,7 +221,7 @@ static void only_the_last_of_siblings_is_last(void **state)
 		assert_int_equal(world->view.rows[i].is_last, i + 1 == world->view.nr_rows);
 }
 
-static void a_row_opened_just_now_is_open(void **state)
+TEST(a_row_opened_just_now_is_open, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -231,7 +231,7 @@ static void a_row_opened_just_now_is_open(void **state)
 	assert_string_equal(picture(world), "-kvm_exit 10 100.0% 10 -\n");
 }
 
-static void zeros_show_what_counted_nothing(void **state)
+TEST(zeros_show_what_counted_nothing, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t counts[NR_FIELDS] = { 0 };
@@ -245,7 +245,7 @@ static void zeros_show_what_counted_nothing(void **state)
 	assert_string_equal(picture(world), "");
 }
 
-static void a_row_that_was_reset_stays(void **state)
+TEST(a_row_that_was_reset_stays, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -255,7 +255,7 @@ static void a_row_that_was_reset_stays(void **state)
 	assert_string_equal(picture(world), "kvm_entry 0 - 50 50/s\n");
 }
 
-static void flaw_B7_building_again_changes_nothing(void **state)
+TEST(flaw_B7_building_again_changes_nothing, setup, teardown)
 {
 	struct world *world = *state;
 	char before[sizeof(world->text)];
@@ -267,7 +267,7 @@ static void flaw_B7_building_again_changes_nothing(void **state)
 		assert_string_equal(picture(world), before);
 }
 
-static void sparks_are_the_views(void **state)
+TEST(sparks_are_the_views, setup, teardown)
 {
 	struct world *world = *state;
 	const struct cell *cell;
@@ -281,7 +281,7 @@ static void sparks_are_the_views(void **state)
 	assert_int_equal(world->view.rows[1].cells[5].type, CELL_NONE);
 }
 
-static void one_guest_only(void **state)
+TEST(one_guest_only, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -305,7 +305,7 @@ static void one_guest_only(void **state)
 	assert_string_equal(picture(world), "kvm_entry 320 100.0% 100 100/s\n");
 }
 
-static void flaw_B11_levels_have_no_share_nor_rate(void **state)
+TEST(flaw_B11_levels_have_no_share_nor_rate, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view *view;
@@ -318,7 +318,7 @@ static void flaw_B11_levels_have_no_share_nor_rate(void **state)
 	assert_int_equal(view->total.cells[4].type, CELL_NONE);
 }
 
-static void flaw_B12_shares_are_of_the_provider(void **state)
+TEST(flaw_B12_shares_are_of_the_provider, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t none[NR_FIELDS] = { 0 };
@@ -330,7 +330,7 @@ static void flaw_B12_shares_are_of_the_provider(void **state)
 	assert_non_null(strstr(picture(world), "exit_instruction 10 10.0%"));
 }
 
-static void flaw_B8_total_row_counts_all_rows(void **state)
+TEST(flaw_B8_total_row_counts_all_rows, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view *view;
@@ -352,7 +352,7 @@ static void flaw_B8_total_row_counts_all_rows(void **state)
 
 /* ---- what the parent counted beyond its children ---- */
 
-static void flaw_B15_other_is_what_no_reason_covers(void **state)
+TEST(flaw_B15_other_is_what_no_reason_covers, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t counts[NR_FIELDS] = { [EXIT] = 100, [EXIT_HLT] = 60, [EXIT_MSR] = 10 };
@@ -370,7 +370,7 @@ static void flaw_B15_other_is_what_no_reason_covers(void **state)
 	assert_int_equal(world->view.rows[3].cells[5].type, CELL_NONE);
 }
 
-static void no_other_when_children_cover_all(void **state)
+TEST(no_other_when_children_cover_all, setup, teardown)
 {
 	struct world *world = *state;
 	/* Counters are not read at one moment: the children may be ahead. */
@@ -387,7 +387,7 @@ static void no_other_when_children_cover_all(void **state)
 	assert_null(strstr(picture(world), "other"));
 }
 
-static void flaw_B15_no_other_when_a_child_is_not_counted(void **state)
+TEST(flaw_B15_no_other_when_a_child_is_not_counted, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t counts[NR_FIELDS] = { [EXIT] = 100, [EXIT_HLT] = 60, [EXIT_MSR] = 10 };
@@ -407,7 +407,7 @@ static void flaw_B15_no_other_when_a_child_is_not_counted(void **state)
 	assert_null(strstr(picture(world), "other"));
 }
 
-static void flaw_B15_no_other_when_children_began_apart(void **state)
+TEST(flaw_B15_no_other_when_children_began_apart, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -436,7 +436,7 @@ static void flaw_B15_no_other_when_children_began_apart(void **state)
 					    " `other 70 70.0% 70 70/s\n");
 }
 
-static void shares_of_late_children_count_from_their_start(void **state)
+TEST(shares_of_late_children_count_from_their_start, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -457,7 +457,7 @@ static void shares_of_late_children_count_from_their_start(void **state)
 					    " `other 10 10.0% 10 10/s\n");
 }
 
-static void other_survives_the_end_of_a_guest(void **state)
+TEST(other_survives_the_end_of_a_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -477,7 +477,7 @@ static void other_survives_the_end_of_a_guest(void **state)
 }
 
 /* A provider that loses a parent for once must not make numbers near 2^64. */
-static void a_parent_that_began_again(void **state)
+TEST(a_parent_that_began_again, setup, teardown)
 {
 	const struct key parent = { GUEST_NONE, -1, EXIT };
 	struct world *world = *state;
@@ -500,7 +500,7 @@ static void a_parent_that_began_again(void **state)
 
 /* ---- order ---- */
 
-static void sorts_by_every_column(void **state)
+TEST(sorts_by_every_column, setup, teardown)
 {
 	static const struct {
 		const char *column;
@@ -530,7 +530,7 @@ static void sorts_by_every_column(void **state)
 	}
 }
 
-static void ties_stay_where_they_are(void **state)
+TEST(ties_stay_where_they_are, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t same[NR_FIELDS] = { 0 };
@@ -562,7 +562,7 @@ static void ties_stay_where_they_are(void **state)
 }
 
 /* As kvm_stat: by rate, then by total. */
-static void equal_rates_sort_by_total(void **state)
+TEST(equal_rates_sort_by_total, setup, teardown)
 {
 	struct world *world = *state;
 	uint64_t rates[NR_FIELDS] = { 0 };
@@ -572,7 +572,7 @@ static void equal_rates_sort_by_total(void **state)
 	assert_string_equal(order(world), "kvm_entry kvm_exit kvm_userspace_exit");
 }
 
-static void children_stay_below_their_parent(void **state)
+TEST(children_stay_below_their_parent, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -589,7 +589,7 @@ static void children_stay_below_their_parent(void **state)
 			    "kvm_exit kvm_exit(MSR_WRITE) kvm_exit(HLT) other kvm_entry");
 }
 
-static void flat_sorts_children_among_all(void **state)
+TEST(flat_sorts_children_among_all, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -607,13 +607,12 @@ static void flat_sorts_children_among_all(void **state)
 			    "kvm_userspace_exit kvm_userspace_exit(IO) other");
 }
 
-static void cells_compare(void **state)
+TEST(cells_compare)
 {
 	const struct cell none = { .type = CELL_NONE }, one = cell_count(1), two = cell_count(2);
 	const struct cell big = cell_count(UINT64_MAX), a = cell_text("a"), z = cell_text("zz");
 	const struct cell low = cell_percent(1, 100), high = cell_percent(2, 100);
 
-	(void)state;
 	assert_int_equal(cell_compare(&none, &none), 0);
 	assert_int_equal(cell_compare(&none, &one), -1);
 	assert_int_equal(cell_compare(&one, &none), 1);
@@ -629,9 +628,8 @@ static void cells_compare(void **state)
 	assert_int_equal(cell_percent(5, 0).type, CELL_NONE);
 }
 
-static void columns_and_types(void **state)
+TEST(columns_and_types)
 {
-	(void)state;
 	assert_ptr_equal(view_type_by_name("events"), &view_events);
 	assert_ptr_equal(view_type_by_name("guests"), &view_guests);
 	assert_null(view_type_by_name("event"));
@@ -653,7 +651,7 @@ static void columns_and_types(void **state)
 }
 
 /* Each event's rate is the difference by the interval of its source: the view's, or its own. */
-static void an_event_of_another_source_has_its_interval(void **state)
+TEST(an_event_of_another_source_has_its_interval, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view *view;
@@ -677,43 +675,4 @@ static void an_event_of_another_source_has_its_interval(void **state)
 		assert_true(fabs(row->cells[view_column_by_id(&view_events, "rate")].number -
 				 (is_other ? 100 : 300)) < 0.01);
 	}
-}
-
-UNIT(test_view)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_fields_no_rows),
-		TEST(no_samples_no_rows),
-		TEST(durations_of_counters),
-		TEST(closed_trees),
-		TEST(open_trees),
-		TEST(rows_carry_what_they_are_about),
-		TEST(only_the_last_of_siblings_is_last),
-		TEST(a_row_opened_just_now_is_open),
-		TEST(zeros_show_what_counted_nothing),
-		TEST(a_row_that_was_reset_stays),
-		TEST(flaw_B7_building_again_changes_nothing),
-		TEST(sparks_are_the_views),
-		TEST(one_guest_only),
-		TEST(flaw_B11_levels_have_no_share_nor_rate),
-		TEST(flaw_B12_shares_are_of_the_provider),
-		TEST(flaw_B8_total_row_counts_all_rows),
-		TEST(flaw_B15_other_is_what_no_reason_covers),
-		TEST(no_other_when_children_cover_all),
-		TEST(flaw_B15_no_other_when_a_child_is_not_counted),
-		TEST(flaw_B15_no_other_when_children_began_apart),
-		TEST(shares_of_late_children_count_from_their_start),
-		TEST(other_survives_the_end_of_a_guest),
-		TEST(a_parent_that_began_again),
-		TEST(sorts_by_every_column),
-		TEST(ties_stay_where_they_are),
-		TEST(equal_rates_sort_by_total),
-		TEST(children_stay_below_their_parent),
-		TEST(flat_sorts_children_among_all),
-		cmocka_unit_test(cells_compare),
-		cmocka_unit_test(columns_and_types),
-		TEST(an_event_of_another_source_has_its_interval),
-	};
-
-	return cmocka_run_group_tests_name("view", tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void guests_that_ended(struct world *world)
 	take(world);
 }
 
-static void ended_guests_keep_their_names_and_counts(void **state)
+TEST(ended_guests_keep_their_names_and_counts, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -51,7 +51,7 @@ static void ended_guests_keep_their_names_and_counts(void **state)
 }
 
 /* On the screen, what has ended is one row, and the Total stays the sum of the rows. */
-static void ended_guests_are_one_row(void **state)
+TEST(ended_guests_are_one_row, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -84,7 +84,7 @@ static void ended_guests_are_one_row(void **state)
 }
 
 /* One that has ended stays itself; of the ones before it is not known how many there were. */
-static void one_that_ended_is_not_folded(void **state)
+TEST(one_that_ended_is_not_folded, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -110,7 +110,7 @@ static void one_that_ended_is_not_folded(void **state)
 }
 
 /* In a log, a row that ended is in the sample that has its last counts, and in no later one. */
-static void a_log_has_what_ended_once(void **state)
+TEST(a_log_has_what_ended_once, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -130,7 +130,7 @@ static void a_log_has_what_ended_once(void **state)
 }
 
 /* Reasons and arguments are in a log's samples that counted some; what runs is in all. */
-static void a_log_does_not_repeat_what_did_nothing(void **state)
+TEST(a_log_does_not_repeat_what_did_nothing, setup, teardown)
 {
 	static const struct view_type *const types[] = { &view_exits, &view_hotspots };
 	static const size_t nr_rows[] = { 3, 6 };
@@ -157,7 +157,7 @@ static void a_log_does_not_repeat_what_did_nothing(void **state)
 	assert_int_equal(world->view.nr_rows, 3);
 }
 
-static void what_is_looked_at_stays_when_its_guest_ends(void **state)
+TEST(what_is_looked_at_stays_when_its_guest_ends, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -183,7 +183,7 @@ static void what_is_looked_at_stays_when_its_guest_ends(void **state)
 }
 
 /* As many ended later as the inventory keeps. */
-static void then_they_go_with_the_others_that_ended(void **state)
+TEST(then_they_go_with_the_others_that_ended, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -198,7 +198,7 @@ static void then_they_go_with_the_others_that_ended(void **state)
 }
 
 /* A vCPU that is taken out and put in again counts from 0, its total goes on. */
-static void what_comes_back_begins_at_0(void **state)
+TEST(what_comes_back_begins_at_0, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -216,7 +216,7 @@ static void what_comes_back_begins_at_0(void **state)
 }
 
 /* What a held sample can show. */
-static void what_is_counted(void **state)
+TEST(what_is_counted, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -241,21 +241,4 @@ static void what_is_counted(void **state)
 	assert_true(query_is_counted(&world->query, &world->facts));
 	world->query.guest = 7;
 	assert_false(query_is_counted(&world->query, &world->facts));
-}
-
-UNIT(test_view_ended)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ended_guests_keep_their_names_and_counts),
-		TEST(ended_guests_are_one_row),
-		TEST(one_that_ended_is_not_folded),
-		TEST(a_log_has_what_ended_once),
-		TEST(a_log_does_not_repeat_what_did_nothing),
-		TEST(what_is_looked_at_stays_when_its_guest_ends),
-		TEST(then_they_go_with_the_others_that_ended),
-		TEST(what_comes_back_begins_at_0),
-		TEST(what_is_counted),
-	};
-
-	return cmocka_run_group_tests_name("view_ended", tests, NULL, NULL);
 }

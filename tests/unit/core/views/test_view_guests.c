@@ -52,7 +52,7 @@ static const char *picture(struct world *world)
 	return world->text;
 }
 
-static void no_guests(void **state)
+TEST(no_guests, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -62,7 +62,7 @@ static void no_guests(void **state)
 	assert_string_equal(picture(world), "Total - - 0 - 0 -\n");
 }
 
-static void guests_that_nothing_counted_for(void **state)
+TEST(guests_that_nothing_counted_for, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -74,7 +74,7 @@ static void guests_that_nothing_counted_for(void **state)
 		world->view.rows[0].cells[view_column_by_id(&view_guests, "vmm")].text, "qemu");
 }
 
-static void flaw_E6_guests_by_tracepoints(void **state)
+TEST(flaw_E6_guests_by_tracepoints, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -95,7 +95,7 @@ static void flaw_E6_guests_by_tracepoints(void **state)
 			 CELL_SPARK);
 }
 
-static void vcpus_of_a_guest_add_up(void **state)
+TEST(vcpus_of_a_guest_add_up, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -110,7 +110,7 @@ static void vcpus_of_a_guest_add_up(void **state)
 }
 
 /* Exits, not exits and their parts: kvm_userspace_exit is among kvm_exit. */
-static void flaw_B12_one_counter_of_exits_is_chosen(void **state)
+TEST(flaw_B12_one_counter_of_exits_is_chosen, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -122,7 +122,7 @@ static void flaw_B12_one_counter_of_exits_is_chosen(void **state)
 	assert_non_null(strstr(picture(world), "db1 4000 8 100 100.0%"));
 }
 
-static void falls_back_where_kvm_exit_never_counts(void **state)
+TEST(falls_back_where_kvm_exit_never_counts, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -144,7 +144,7 @@ static void falls_back_where_kvm_exit_never_counts(void **state)
 					    "Total - - 0 - 150 150/s\n");
 }
 
-static void of_two_providers_the_first_is_chosen(void **state)
+TEST(of_two_providers_the_first_is_chosen, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -159,7 +159,7 @@ static void of_two_providers_the_first_is_chosen(void **state)
 	assert_non_null(strstr(picture(world), "db1 4000 8 7 100.0%"));
 }
 
-static void exits_that_are_all_zero_are_zero(void **state)
+TEST(exits_that_are_all_zero_are_zero, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -170,7 +170,7 @@ static void exits_that_are_all_zero_are_zero(void **state)
 	assert_non_null(strstr(picture(world), "db1 4000 8 0 - 0 -\n"));
 }
 
-static void a_filter_adds_up_what_it_names(void **state)
+TEST(a_filter_adds_up_what_it_names, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -186,7 +186,7 @@ static void a_filter_adds_up_what_it_names(void **state)
 	assert_null(world->view.note);
 }
 
-static void events_of_the_host_are_of_no_guest(void **state)
+TEST(events_of_the_host_are_of_no_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -207,7 +207,7 @@ static void events_of_the_host_are_of_no_guest(void **state)
 			    "These events were counted for the whole host only.");
 }
 
-static void a_filter_of_reasons_counts_those_only(void **state)
+TEST(a_filter_of_reasons_counts_those_only, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -232,7 +232,7 @@ static void a_filter_of_reasons_counts_those_only(void **state)
 	assert_non_null(strstr(picture(world), "Total - - 200 -"));
 }
 
-static void flaw_B4_the_ended_have_a_row_of_their_own(void **state)
+TEST(flaw_B4_the_ended_have_a_row_of_their_own, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -258,7 +258,7 @@ static void flaw_B4_the_ended_have_a_row_of_their_own(void **state)
 	assert_true(world->view.rows[2].is_gone && world->view.rows[2].is_rest);
 }
 
-static void the_ended_are_last_in_every_order(void **state)
+TEST(the_ended_are_last_in_every_order, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -276,7 +276,7 @@ static void the_ended_are_last_in_every_order(void **state)
 	}
 }
 
-static void the_total_is_of_the_guests_shown(void **state)
+TEST(the_total_is_of_the_guests_shown, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -290,7 +290,7 @@ static void the_total_is_of_the_guests_shown(void **state)
 					    "Total - - 30 - 30 -\n");
 }
 
-static void sorts_by_every_column(void **state)
+TEST(sorts_by_every_column, setup, teardown)
 {
 	static const struct {
 		const char *column, *down, *up;
@@ -320,7 +320,7 @@ static void sorts_by_every_column(void **state)
 	}
 }
 
-static void twins_keep_their_order(void **state)
+TEST(twins_keep_their_order, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -338,7 +338,7 @@ static void twins_keep_their_order(void **state)
  * Of a host a counter is the sum of all vCPUs: here of ten, which waited 4 s of their 10 s. The
  * waits are a part of their time, and there are waits by the scheduler beside it.
  */
-static void throttled_of_a_host_is_a_share_of_its_vcpus(void **state)
+TEST(throttled_of_a_host_is_a_share_of_its_vcpus, setup, teardown)
 {
 	static const struct field host_specs[] = {
 		{ .name = "time", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WHOLE },
@@ -373,7 +373,7 @@ static void throttled_of_a_host_is_a_share_of_its_vcpus(void **state)
 }
 
 /* One of two vCPUs has a quota: the guest's share is of both. */
-static void throttled_of_a_guest_is_a_share_of_all_vcpus(void **state)
+TEST(throttled_of_a_guest_is_a_share_of_all_vcpus, setup, teardown)
 {
 	static const struct field vcpu_specs[] = {
 		{ .name = "waited", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_WAITED },
@@ -401,7 +401,7 @@ static void throttled_of_a_guest_is_a_share_of_all_vcpus(void **state)
 }
 
 /* The clock is read before the times: a thread's may be of a bit more than the interval. */
-static void no_share_is_above_all(void **state)
+TEST(no_share_is_above_all, setup, teardown)
 {
 	static const struct field vcpu_specs[] = {
 		{ .name = "waited", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_WAITED },
@@ -466,7 +466,7 @@ static void count_two_sources(struct world *world)
 }
 
 /* In the interval in which a thread ends it is not known how long it ran and waited. */
-static void what_an_ended_thread_waited_is_not_known(void **state)
+TEST(what_an_ended_thread_waited_is_not_known, setup, teardown)
 {
 	int wait = view_column_by_id(&view_vcpus, "wait_percent");
 	int cpu = view_column_by_id(&view_vcpus, "cpu_percent");
@@ -507,7 +507,7 @@ static void what_an_ended_thread_waited_is_not_known(void **state)
 }
 
 /* The wait is a share of the interval in which it was measured, and not of the exits'. */
-static void shares_are_of_their_own_interval(void **state)
+TEST(shares_are_of_their_own_interval, setup, teardown)
 {
 	const struct view_type *const types[] = { &view_guests, &view_vcpus };
 
@@ -532,7 +532,7 @@ static void shares_are_of_their_own_interval(void **state)
 }
 
 /* Whichever source a view counts by: its rate is the difference by the interval that it names. */
-static void rates_are_of_the_interval_that_is_named(void **state)
+TEST(rates_are_of_the_interval_that_is_named, setup, teardown)
 {
 	const struct view_type *const types[] = { &view_guests, &view_vcpus, &view_exits };
 
@@ -556,34 +556,4 @@ static void rates_are_of_the_interval_that_is_named(void **state)
 				 (double)total->cells[view_column_by_id(types[i], "delta")].count) <
 			    0.01);
 	}
-}
-
-UNIT(test_view_guests)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_guests),
-		TEST(guests_that_nothing_counted_for),
-		TEST(flaw_E6_guests_by_tracepoints),
-		TEST(vcpus_of_a_guest_add_up),
-		TEST(flaw_B12_one_counter_of_exits_is_chosen),
-		TEST(falls_back_where_kvm_exit_never_counts),
-		TEST(of_two_providers_the_first_is_chosen),
-		TEST(exits_that_are_all_zero_are_zero),
-		TEST(a_filter_adds_up_what_it_names),
-		TEST(events_of_the_host_are_of_no_guest),
-		TEST(a_filter_of_reasons_counts_those_only),
-		TEST(flaw_B4_the_ended_have_a_row_of_their_own),
-		TEST(the_ended_are_last_in_every_order),
-		TEST(the_total_is_of_the_guests_shown),
-		TEST(sorts_by_every_column),
-		TEST(twins_keep_their_order),
-		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
-		TEST(throttled_of_a_guest_is_a_share_of_all_vcpus),
-		TEST(no_share_is_above_all),
-		TEST(what_an_ended_thread_waited_is_not_known),
-		TEST(shares_are_of_their_own_interval),
-		TEST(rates_are_of_the_interval_that_is_named),
-	};
-
-	return cmocka_run_group_tests_name("view_guests", tests, NULL, NULL);
 }

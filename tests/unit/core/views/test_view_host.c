@@ -27,7 +27,7 @@ static void put_cpu(struct world *world, int32_t number)
 }
 
 /* A history may be damaged: there is no row for each number up to the greatest. */
-static void a_number_that_no_cpu_has_is_left_out(void **state)
+TEST(a_number_that_no_cpu_has_is_left_out, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -62,7 +62,7 @@ static void put_second(struct world *world, uint64_t cost_ns, bool has_times)
 }
 
 /* What kvmtop takes of an exit, and of all vCPUs' time; unknown is absent. */
-static void what_kvmtop_takes(void **state)
+TEST(what_kvmtop_takes, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -81,7 +81,7 @@ static void what_kvmtop_takes(void **state)
 }
 
 /* Without times of exits it is of the time that passes. */
-static void what_kvmtop_takes_of_passing_time(void **state)
+TEST(what_kvmtop_takes_of_passing_time, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -90,15 +90,4 @@ static void what_kvmtop_takes_of_passing_time(void **state)
 	assert_false(world->view.cost.has_share);
 	put_second(world, 400, false);
 	assert_float_equal(world->view.cost.share, 30000 * 400 / 2e9, 1e-6);
-}
-
-UNIT(test_view_host)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_number_that_no_cpu_has_is_left_out),
-		TEST(what_kvmtop_takes),
-		TEST(what_kvmtop_takes_of_passing_time),
-	};
-
-	return cmocka_run_group_tests_name("view_host", tests, NULL, NULL);
 }

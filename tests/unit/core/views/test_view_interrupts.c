@@ -68,7 +68,7 @@ static void shares(struct world *world, size_t row, double waking, double waitin
 	assert_float_equal(cell(world, row, COL_ENTERING).number, entering, 0.01);
 }
 
-static void a_vcpu_and_its_vectors(void **state)
+TEST(a_vcpu_and_its_vectors, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -87,7 +87,7 @@ static void a_vcpu_and_its_vectors(void **state)
 }
 
 /* A timer that is late is no interrupt: it has no parts, and the sum is without it. */
-static void a_timer_is_late(void **state)
+TEST(a_timer_is_late, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -102,7 +102,7 @@ static void a_timer_is_late(void **state)
 }
 
 /* Parts of a row that is not shown belong to no other row. */
-static void a_filter_leaves_vectors_out(void **state)
+TEST(a_filter_leaves_vectors_out, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -117,7 +117,7 @@ static void a_filter_leaves_vectors_out(void **state)
 }
 
 /* A part of no time is 0 %, also where no row has it. */
-static void a_vcpu_that_never_sleeps(void **state)
+TEST(a_vcpu_that_never_sleeps)
 {
 	for (int has_waking = 0; has_waking < 2; has_waking++) {
 		struct world *world;
@@ -138,7 +138,7 @@ static void a_vcpu_that_never_sleeps(void **state)
 	}
 }
 
-static void nothing_came(void **state)
+TEST(nothing_came, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -152,17 +152,4 @@ static void nothing_came(void **state)
 	take(world);
 	build(world);
 	assert_string_equal(world->view.note, "No interrupt that needs an entry was seen.");
-}
-
-UNIT(test_view_interrupts)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_vcpu_and_its_vectors),
-		TEST(a_timer_is_late),
-		TEST(a_filter_leaves_vectors_out),
-		cmocka_unit_test(a_vcpu_that_never_sleeps),
-		TEST(nothing_came),
-	};
-
-	return cmocka_run_group_tests_name("view_interrupts", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static struct long_exit *slow(struct world *world, uint64_t end_ms, uint64_t ms,
 	return &list->list[list->nr - 1];
 }
 
-static void newest_first(void **state)
+TEST(newest_first, set_up, teardown)
 {
 	struct world *world = *state;
 	struct long_exit *exit;
@@ -71,7 +71,7 @@ static void newest_first(void **state)
 	assert_string_equal(order(world), "12:00:01.000000");
 }
 
-static void what_is_asked_for(void **state)
+TEST(what_is_asked_for, set_up, teardown)
 {
 	struct world *world = *state;
 
@@ -107,7 +107,7 @@ static void what_is_asked_for(void **state)
 	assert_string_equal(order(world), "");
 }
 
-static void empty_columns_are_not_shown(void **state)
+TEST(empty_columns_are_not_shown, set_up, teardown)
 {
 	struct world *world = *state;
 	size_t pc = (size_t)view_column_by_id(&view_long_exits, "pc");
@@ -123,7 +123,7 @@ static void empty_columns_are_not_shown(void **state)
 	assert_false(view_has_column(&world->view, argument));
 }
 
-static void functions_of_a_guest(void **state)
+TEST(functions_of_a_guest, set_up, teardown)
 {
 	struct world *world = *state;
 	struct long_exit *exit = slow(world, 1, 20, MSR);
@@ -140,7 +140,7 @@ static void functions_of_a_guest(void **state)
 }
 
 /* A recording has no time of day. */
-static void seconds_of_a_recording(void **state)
+TEST(seconds_of_a_recording, set_up, teardown)
 {
 	struct world *world = *state;
 
@@ -150,7 +150,7 @@ static void seconds_of_a_recording(void **state)
 	assert_string_equal(order(world), "    12.345678");
 }
 
-static void guests_that_ended(void **state)
+TEST(guests_that_ended, set_up, teardown)
 {
 	struct world *world = *state;
 
@@ -163,7 +163,7 @@ static void guests_that_ended(void **state)
 }
 
 /* The latest ones stay, each with a number of its own; a reset of totals does not touch them. */
-static void only_so_many_are_kept(void **state)
+TEST(only_so_many_are_kept, set_up, teardown)
 {
 	struct world *world = *state;
 	const struct long_exits *kept = &world->stats->long_exits;
@@ -190,7 +190,7 @@ static void only_so_many_are_kept(void **state)
 }
 
 /* What lists none says so; what does says since when. */
-static void a_source_may_have_no_list(void **state)
+TEST(a_source_may_have_no_list, set_up, teardown)
 {
 	static const char none[] = "This has no list.";
 	struct world *world = *state;
@@ -208,7 +208,7 @@ static void a_source_may_have_no_list(void **state)
 	assert_null(build(world)->note);
 }
 
-static void what_it_needs(void **state)
+TEST(what_it_needs, set_up, teardown)
 {
 	struct world *world = *state;
 
@@ -219,22 +219,4 @@ static void what_it_needs(void **state)
 	world->query.has_arguments = true;
 	build(world);
 	assert_true(field_set_has(&world->wanted, MSR_EVENT));
-}
-
-UNIT(test_view_long)
-{
-#define LONG(name) cmocka_unit_test_setup_teardown(name, set_up, teardown)
-	const struct CMUnitTest tests[] = {
-		LONG(newest_first),
-		LONG(what_is_asked_for),
-		LONG(empty_columns_are_not_shown),
-		LONG(functions_of_a_guest),
-		LONG(seconds_of_a_recording),
-		LONG(guests_that_ended),
-		LONG(only_so_many_are_kept),
-		LONG(a_source_may_have_no_list),
-		LONG(what_it_needs),
-	};
-
-	return cmocka_run_group_tests_name("view_long", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static bool is_empty(const struct world *world, size_t column)
 	return needs == NEEDS_HOST || needs == NEEDS_EVENT || needs == NEEDS_VALUE;
 }
 
-static void guests_with_the_time_of_their_vcpus(void **state)
+TEST(guests_with_the_time_of_their_vcpus, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -45,7 +45,7 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 }
 
 /* Of a read the argument is known when it ends, and then it has all of its time. */
-static void no_share_is_above_100_percent(void **state)
+TEST(no_share_is_above_100_percent, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -61,7 +61,7 @@ static void no_share_is_above_100_percent(void **state)
 }
 
 /* Its time is counted as it passes, and it says how long; averages are of what ended. */
-static void an_exit_that_does_not_end(void **state)
+TEST(an_exit_that_does_not_end, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -96,7 +96,7 @@ static void an_exit_that_does_not_end(void **state)
 #define LONG_NAME "123456789 123456789 123456789 123456789 123456789 123456789 123456789 123456789"
 
 /* Rows are found again by their names. */
-static void rows_with_long_names_stay_two(void **state)
+TEST(rows_with_long_names_stay_two, setup, teardown)
 {
 	static const struct field more[] = {
 		EXIT_OF(VMEXIT, "vmexit(" LONG_NAME " 123456789 123456789 a)", 1),
@@ -115,7 +115,7 @@ static void rows_with_long_names_stay_two(void **state)
 }
 
 /* A history has events of the whole host, and exits by guest. */
-static void a_filter_without_events_by_guest_counts_exits(void **state)
+TEST(a_filter_without_events_by_guest_counts_exits, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -149,7 +149,7 @@ static void poll(struct world *world, uint32_t ms)
 	}
 }
 
-static void polls_are_a_cost(void **state)
+TEST(polls_are_a_cost, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -168,7 +168,7 @@ static void polls_are_a_cost(void **state)
 }
 
 /* The row of halts ranks by what was polled, in columns of durations still last. */
-static void polls_rank_among_exits(void **state)
+TEST(polls_rank_among_exits, setup, teardown)
 {
 	struct world *world = *state;
 	struct exits_summary summary;
@@ -192,7 +192,7 @@ static void polls_rank_among_exits(void **state)
 	assert_true(summary.rate_per_s == 150);
 }
 
-static void totals_with_polls(void **state)
+TEST(totals_with_polls, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -212,7 +212,7 @@ static void totals_with_polls(void **state)
 }
 
 /* With them kvm_exit need not be counted as well; a filter wants events, the time stays. */
-static void guests_want_no_events_but_for_a_filter(void **state)
+TEST(guests_want_no_events_but_for_a_filter, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -230,7 +230,7 @@ static void guests_want_no_events_but_for_a_filter(void **state)
 	assert_null(world->view.rate_title);
 }
 
-static void guests_without_the_provider_have_no_such_columns(void **state)
+TEST(guests_without_the_provider_have_no_such_columns, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -249,7 +249,7 @@ static void guests_without_the_provider_have_no_such_columns(void **state)
 
 /* ---- vCPUs */
 
-static void vcpus_one_by_one(void **state)
+TEST(vcpus_one_by_one, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -268,7 +268,7 @@ static void vcpus_one_by_one(void **state)
 			    "db1 0 66.7%\ndb1 1 33.3%\nTotal - -\n");
 }
 
-static void vcpus_and_where_they_were(void **state)
+TEST(vcpus_and_where_they_were, setup, teardown)
 {
 	struct world *world = *state;
 	size_t column = (size_t)view_column_by_id(&view_vcpus, "cpu");
@@ -287,7 +287,7 @@ static void vcpus_and_where_they_were(void **state)
 }
 
 /* A KVM that emulates its guests never fires kvm_exit: columns of dashes would say nothing. */
-static void vcpus_whose_exits_are_not_seen(void **state)
+TEST(vcpus_whose_exits_are_not_seen, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -312,7 +312,7 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */
-static void exits_of_a_quiet_host_after_a_reset(void **state)
+TEST(exits_of_a_quiet_host_after_a_reset, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -329,7 +329,7 @@ static void exits_of_a_quiet_host_after_a_reset(void **state)
 	assert_string_equal(picture(world, "reason rate"), "Total -\n");
 }
 
-static void vcpus_that_do_nothing_are_in_order(void **state)
+TEST(vcpus_that_do_nothing_are_in_order, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -338,7 +338,7 @@ static void vcpus_that_do_nothing_are_in_order(void **state)
 			    "db1 0 - - -\ndb1 1 - - -\nweb1 0 - - -\nTotal - - - -\n");
 }
 
-static void vcpus_with_a_filter_count_its_reasons(void **state)
+TEST(vcpus_with_a_filter_count_its_reasons, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -363,7 +363,7 @@ static void vcpus_with_a_filter_count_its_reasons(void **state)
 	assert_string_equal(world->view.note, "The filter matches no exit so far.");
 }
 
-static void vcpus_that_ended(void **state)
+TEST(vcpus_that_ended, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -380,7 +380,7 @@ static void vcpus_that_ended(void **state)
 			    "db1 0 960\ndb1 1 0\nTotal - 960\n");
 }
 
-static void vcpus_by_one_reason(void **state)
+TEST(vcpus_by_one_reason, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -398,7 +398,7 @@ static void vcpus_by_one_reason(void **state)
 
 /* ---- exits */
 
-static void exits_by_what_they_cost(void **state)
+TEST(exits_by_what_they_cost, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -427,7 +427,7 @@ static void exits_by_what_they_cost(void **state)
 	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nHLT\nIO\nTotal\n");
 }
 
-static void exits_of_one_vcpu(void **state)
+TEST(exits_of_one_vcpu, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -441,7 +441,7 @@ static void exits_of_one_vcpu(void **state)
 			    "HLT 50 400000000ns 2.0%\nTotal 160 - 22.0%\n");
 }
 
-static void exits_that_a_filter_selects(void **state)
+TEST(exits_that_a_filter_selects, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -454,7 +454,7 @@ static void exits_that_a_filter_selects(void **state)
 	assert_string_equal(picture(world, "reason"), "HLT\nTotal\n");
 }
 
-static void an_exit_that_is_not_over_is_shown(void **state)
+TEST(an_exit_that_is_not_over_is_shown, setup, teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { .time_ns = SECOND };
@@ -473,7 +473,7 @@ static void an_exit_that_is_not_over_is_shown(void **state)
 }
 
 /* Its bucket is 65,536 to 131,072 ns, and the longest of the interval is not known exactly. */
-static void percentiles_of_a_single_exit_are_exact(void **state)
+TEST(percentiles_of_a_single_exit_are_exact, setup, teardown)
 {
 	struct world *world = *state;
 	struct timing timing = { .time_ns = 120000, .max_ns = 120000, .hist = { [10] = 1 } };
@@ -492,7 +492,7 @@ static void percentiles_of_a_single_exit_are_exact(void **state)
 			    "IO 70000ns 70000ns 70000ns 120000ns\nTotal - - - -\n");
 }
 
-static void where_kvm_exit_never_fires(void **state)
+TEST(where_kvm_exit_never_fires, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -511,7 +511,7 @@ static void where_kvm_exit_never_fires(void **state)
 			    "db1 0 10/s IO\ndb1 1 0/s -\nweb1 0 0/s -\nTotal - 10/s -\n");
 }
 
-static void zeros_are_for_programs(void **state)
+TEST(zeros_are_for_programs, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -527,7 +527,7 @@ static void zeros_are_for_programs(void **state)
 
 /* ---- hot spots */
 
-static void hot_spots_by_guest(void **state)
+TEST(hot_spots_by_guest, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -550,7 +550,7 @@ static void hot_spots_by_guest(void **state)
 			    "Total - 20.0%\n");
 }
 
-static void hot_spots_of_one_exit(void **state)
+TEST(hot_spots_of_one_exit, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -573,7 +573,7 @@ static void hot_spots_of_one_exit(void **state)
 /* ---- kvmtop exits */
 
 /* There an argument is of no reason, but I/O and MMIO that user space answers have no others. */
-static void hot_spots_where_kvm_exit_never_fires(void **state)
+TEST(hot_spots_where_kvm_exit_never_fires, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -587,7 +587,7 @@ static void hot_spots_where_kvm_exit_never_fires(void **state)
 	assert_int_equal(build(world)->nr_rows, 0);
 }
 
-static void totals_by_vcpu_and_reason(void **state)
+TEST(totals_by_vcpu_and_reason, setup, teardown)
 {
 	struct world *world = *state;
 	const struct vcpu_key only = { 1, 1 };
@@ -621,7 +621,7 @@ static void totals_by_vcpu_and_reason(void **state)
 }
 
 /* A report's: one interval, and rows with fewer differences. */
-static void totals_by_less(void **state)
+TEST(totals_by_less, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -645,7 +645,7 @@ static void totals_by_less(void **state)
 			    "- - 80 9000000ns\n");
 }
 
-static void totals_of_arguments(void **state)
+TEST(totals_of_arguments, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -664,7 +664,7 @@ static void totals_of_arguments(void **state)
 			    "Total - 200\n");
 }
 
-static void totals_of_guests_that_ended(void **state)
+TEST(totals_of_guests_that_ended, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -679,7 +679,7 @@ static void totals_of_guests_that_ended(void **state)
 
 /* ---- the summary */
 
-static void summary_of_the_host(void **state)
+TEST(summary_of_the_host, setup, teardown)
 {
 	struct world *world = *state;
 	struct exits_summary summary;
@@ -700,7 +700,7 @@ static void summary_of_the_host(void **state)
 	assert_true(summary.rate_per_s > 299 && summary.rate_per_s < 301);
 }
 
-static void summary_of_one_guest(void **state)
+TEST(summary_of_one_guest, setup, teardown)
 {
 	struct world *world = *state;
 	struct exits_summary summary;
@@ -713,46 +713,4 @@ static void summary_of_one_guest(void **state)
 	assert_true(summary.all.exits.rate_per_s > 159 && summary.all.exits.rate_per_s < 161);
 	assert_int_equal(summary.all.time[TIME_WHOLE].delta, SECOND);
 	assert_int_equal(summary.guest, 2);
-}
-
-UNIT(test_view_timed)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(guests_with_the_time_of_their_vcpus),
-		TEST(an_exit_that_does_not_end),
-		TEST(no_share_is_above_100_percent),
-		TEST(rows_with_long_names_stay_two),
-		TEST(a_filter_without_events_by_guest_counts_exits),
-		TEST(polls_are_a_cost),
-		TEST(polls_rank_among_exits),
-		TEST(totals_with_polls),
-		TEST(guests_want_no_events_but_for_a_filter),
-		TEST(guests_without_the_provider_have_no_such_columns),
-		TEST(vcpus_one_by_one),
-		TEST(vcpus_and_where_they_were),
-		TEST(vcpus_whose_exits_are_not_seen),
-		TEST(vcpus_that_do_nothing_are_in_order),
-		TEST(exits_of_a_quiet_host_after_a_reset),
-		TEST(vcpus_with_a_filter_count_its_reasons),
-		TEST(vcpus_that_ended),
-		TEST(vcpus_by_one_reason),
-		TEST(exits_by_what_they_cost),
-		TEST(exits_of_one_vcpu),
-		TEST(exits_that_a_filter_selects),
-		TEST(an_exit_that_is_not_over_is_shown),
-		TEST(percentiles_of_a_single_exit_are_exact),
-		TEST(where_kvm_exit_never_fires),
-		TEST(zeros_are_for_programs),
-		TEST(hot_spots_by_guest),
-		TEST(hot_spots_of_one_exit),
-		TEST(hot_spots_where_kvm_exit_never_fires),
-		TEST(totals_by_vcpu_and_reason),
-		TEST(totals_by_less),
-		TEST(totals_of_arguments),
-		TEST(totals_of_guests_that_ended),
-		TEST(summary_of_the_host),
-		TEST(summary_of_one_guest),
-	};
-
-	return cmocka_run_group_tests_name("view_timed", tests, NULL, NULL);
 }

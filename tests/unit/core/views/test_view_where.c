@@ -58,11 +58,10 @@ static void made(struct world *world, uint32_t guest, int32_t vcpu, uint32_t nod
 	stack_sums_add(&world->sample.stacks, &item);
 }
 
-static void a_path_has_one_node(void **state)
+TEST(a_path_has_one_node, set_up, clean_up)
 {
 	uint32_t node = io_path(), function = stacks_node_at(stacks, node)->function;
 
-	(void)state;
 	assert_int_equal(io_path(), node);
 	assert_int_equal(stacks_count_nodes(stacks), 5);
 	assert_int_equal(stacks_node_at(stacks, node)->reason, IO);
@@ -87,12 +86,11 @@ static void check_exits(const char *label, uint32_t reason, bool is_idle)
 }
 
 /* Code that fills the tree takes no exit's place: no name becomes another one. */
-static void too_many_nodes(void **state)
+TEST(too_many_nodes, set_up, clean_up)
 {
 	uint32_t node = stacks_exit(stacks, "IO", IO, false), last = STACK_ROOT;
 	uint32_t function = stacks_function(stacks, "f", FUNCTION_VMM);
 
-	(void)state;
 	assert_false(stacks_is_full(stacks));
 	for (uint32_t i = 0; i < STACKS_NODES; i++) {
 		last = node;
@@ -107,12 +105,11 @@ static void too_many_nodes(void **state)
 	check_exits("MSR_WRITE", 22, false);
 }
 
-static void too_many_functions(void **state)
+TEST(too_many_functions, set_up, clean_up)
 {
 	char name[32];
 	uint32_t node, f;
 
-	(void)state;
 	for (uint32_t i = 0; i < STACKS_FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		stacks_function(stacks, name, FUNCTION_KERNEL);
@@ -129,12 +126,11 @@ static void too_many_functions(void **state)
 }
 
 /* More exits than there can be: a recording may have any. */
-static void too_many_exits(void **state)
+TEST(too_many_exits, set_up, clean_up)
 {
 	uint32_t node = STACK_ROOT;
 	char name[32];
 
-	(void)state;
 	for (uint32_t i = 0; i < STACKS_NODES + 10; i++) {
 		snprintf(name, sizeof(name), "e%u", i);
 		node = stacks_exit(stacks, name, i, true);
@@ -147,12 +143,11 @@ static void too_many_exits(void **state)
 }
 
 /* What one process fills is not the room of another one. */
-static void a_process_has_a_share(void **state)
+TEST(a_process_has_a_share, set_up, clean_up)
 {
 	uint32_t io = stacks_exit(stacks, "IO", IO, false), node = io, f = 0;
 	char name[32];
 
-	(void)state;
 	stacks_charge(stacks, 100);
 	for (uint32_t i = 0; i < STACKS_NODES; i++) {
 		snprintf(name, sizeof(name), "x%u", i);
@@ -170,11 +165,10 @@ static void a_process_has_a_share(void **state)
 	assert_int_equal(stacks_node_at(stacks, node)->function, f);
 }
 
-static void a_guest_has_a_share_of_sums(void **state)
+TEST(a_guest_has_a_share_of_sums, set_up, clean_up)
 {
 	struct stack_sums sums = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < STACKS_SUMS; i++)
 		stack_sums_add(&sums, &(struct stack_item){ .key = { 1, 0, i }, .ns = 1 });
 	assert_int_equal(sums.lost_ns, STACKS_SUMS / 2);
@@ -196,7 +190,7 @@ static void a_guest_has_a_share_of_sums(void **state)
 }
 
 /* A function that calls itself counts once. */
-static void self_and_total(void **state)
+TEST(self_and_total, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path(), guest = stacks_exit(stacks, "[no exit]", FIELD_NONE, false);
@@ -217,7 +211,7 @@ static void self_and_total(void **state)
 }
 
 /* A history has times only: the column is of nothing there. */
-static void samples_that_are_not_known(void **state)
+TEST(samples_that_are_not_known, set_up, clean_up)
 {
 	struct world *world = *state;
 	struct stack_item item = { .key = { 1, 0, io_path() }, .ns = 30 * MS };
@@ -231,7 +225,7 @@ static void samples_that_are_not_known(void **state)
 }
 
 /* A file may have any times. */
-static void too_much_time(void **state)
+TEST(too_much_time, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path();
@@ -249,7 +243,7 @@ static void too_much_time(void **state)
 	}
 }
 
-static void what_is_asked_for(void **state)
+TEST(what_is_asked_for, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path(), hlt = stacks_exit(stacks, "HLT", HLT, true);
@@ -278,7 +272,7 @@ static void what_is_asked_for(void **state)
 }
 
 /* What a sample told too much the next one takes back. */
-static void takes_back(void **state)
+TEST(takes_back, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path();
@@ -295,7 +289,7 @@ static void takes_back(void **state)
 }
 
 /* The share of a guest's exits that its kernel makes; it is not known of all of them. */
-static void kernel_of_the_guest(void **state)
+TEST(kernel_of_the_guest, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = stacks_exit(stacks, "IO", IO, false);
@@ -327,7 +321,7 @@ static void kernel_of_the_guest(void **state)
 }
 
 /* The guest's function has the time of the exits that it makes, and how many there were. */
-static void code_of_the_guest(void **state)
+TEST(code_of_the_guest, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
@@ -355,7 +349,7 @@ static void code_of_the_guest(void **state)
 	assert_string_equal(order(world), "set_tsc program_timer");
 }
 
-static void tree_of_calls(void **state)
+TEST(tree_of_calls, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path();
@@ -388,7 +382,7 @@ static void tree_of_calls(void **state)
 }
 
 /* Enter on a function: who calls it, and what it calls; Enter on one of these leads on. */
-static void callers_and_callees(void **state)
+TEST(callers_and_callees, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = io_path(), msr = stacks_exit(stacks, "MSR", MSR, false);
@@ -428,7 +422,7 @@ static void callers_and_callees(void **state)
 }
 
 /* From the lists of exits and arguments: the code of what the row is of. */
-static void narrowed_to_a_row(void **state)
+TEST(narrowed_to_a_row, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
@@ -460,7 +454,7 @@ static void narrowed_to_a_row(void **state)
 }
 
 /* In the tree also on a guest, a vCPU, an exit and its argument. */
-static void enter_in_the_tree(void **state)
+TEST(enter_in_the_tree, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
@@ -486,7 +480,7 @@ static void enter_in_the_tree(void **state)
 }
 
 /* With very many stacks the tree has the calls with most time, and says so. */
-static void a_large_tree(void **state)
+TEST(a_large_tree, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = stacks_exit(stacks, "IO", IO, false), small = io;
@@ -536,7 +530,7 @@ static double tree_s(struct world *world, uint32_t depth)
 	return least_cpu_s(build_view, world);
 }
 
-static void a_deep_tree(void **state)
+TEST(a_deep_tree, set_up, clean_up)
 {
 	struct world *world = *state;
 	double flat = tree_s(world, 10), deep;
@@ -556,7 +550,7 @@ static void a_deep_tree(void **state)
 }
 
 /* On a screen, which nobody scrolls so far, small calls are left out. */
-static void a_tree_on_a_screen(void **state)
+TEST(a_tree_on_a_screen, set_up, clean_up)
 {
 	struct world *world = *state;
 	uint32_t io = stacks_exit(stacks, "IO", IO, false);
@@ -574,7 +568,7 @@ static void a_tree_on_a_screen(void **state)
 			    "choose a guest, or an exit.");
 }
 
-static void says_what_is_missing(void **state)
+TEST(says_what_is_missing, set_up, clean_up)
 {
 	struct world *world = *state;
 
@@ -603,7 +597,7 @@ static void says_what_is_missing(void **state)
 }
 
 /* Why there is no code, which differs by source. */
-static void without_code(void **state)
+TEST(without_code, set_up, clean_up)
 {
 	static const struct {
 		enum source_kind source;
@@ -627,35 +621,4 @@ static void without_code(void **state)
 		if (note)
 			assert_memory_equal(note, all[i].note, strlen(all[i].note));
 	}
-}
-
-UNIT(test_view_where)
-{
-#define WHERE(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
-	const struct CMUnitTest tests[] = {
-		WHERE(a_path_has_one_node),
-		WHERE(too_many_nodes),
-		WHERE(too_many_functions),
-		WHERE(too_many_exits),
-		WHERE(a_process_has_a_share),
-		WHERE(a_guest_has_a_share_of_sums),
-		WHERE(self_and_total),
-		WHERE(too_much_time),
-		WHERE(samples_that_are_not_known),
-		WHERE(what_is_asked_for),
-		WHERE(takes_back),
-		WHERE(tree_of_calls),
-		WHERE(kernel_of_the_guest),
-		WHERE(code_of_the_guest),
-		WHERE(callers_and_callees),
-		WHERE(narrowed_to_a_row),
-		WHERE(enter_in_the_tree),
-		WHERE(a_large_tree),
-		WHERE(a_deep_tree),
-		WHERE(a_tree_on_a_screen),
-		WHERE(says_what_is_missing),
-		WHERE(without_code),
-	};
-
-	return cmocka_run_group_tests_name("view_where", tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static const char *rows(struct world *world)
 }
 
 /* Its interval is the waits', whatever else is counted: rates and shares are of it. */
-static void interval_is_that_of_waits(void **state)
+TEST(interval_is_that_of_waits, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view *view;
@@ -95,7 +95,7 @@ static void interval_is_that_of_waits(void **state)
 }
 
 /* What is not there is absent, as everywhere. */
-static void what_is_no_thread_has_none(void **state)
+TEST(what_is_no_thread_has_none, setup, teardown)
 {
 	struct world *world = *state;
 	int owner = view_column_by_id(&view_who, "owner");
@@ -116,7 +116,7 @@ static void what_is_no_thread_has_none(void **state)
 }
 
 /* Rows below a vCPU add up to its waits, also without the small ones. */
-static void small_ones_are_a_row(void **state)
+TEST(small_ones_are_a_row, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -139,7 +139,7 @@ static void small_ones_are_a_row(void **state)
 }
 
 /* A screen with too many rows names the first few of each vCPU, whatever was asked for. */
-static void a_screen_names_a_few(void **state)
+TEST(a_screen_names_a_few, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -163,7 +163,7 @@ static void a_screen_names_a_few(void **state)
 }
 
 /* What was not measured is not said to be nothing. */
-static void nothing_is_said_of_what_was_measured(void **state)
+TEST(nothing_is_said_of_what_was_measured, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -180,7 +180,7 @@ static void nothing_is_said_of_what_was_measured(void **state)
 }
 
 /* What is of all the time since the start is so in every column. */
-static void all_since_the_start(void **state)
+TEST(all_since_the_start, setup, teardown)
 {
 	struct world *world = *state;
 	const struct view_row *row;
@@ -196,7 +196,7 @@ static void all_since_the_start(void **state)
 	assert_int_equal(row->cells[view_column_by_id(&view_who, "time_ns")].ns, 400 * MS);
 }
 
-static void one_small_one_is_itself(void **state)
+TEST(one_small_one_is_itself, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -209,7 +209,7 @@ static void one_small_one_is_itself(void **state)
 }
 
 /* A vCPU that hardly waits has no row for each process that ran at all. */
-static void a_short_wait_has_few_rows(void **state)
+TEST(a_short_wait_has_few_rows, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -226,7 +226,7 @@ static void a_short_wait_has_few_rows(void **state)
 }
 
 /* In the guest's kernel none, whether a row has that (1) or not (0). */
-static void preempted_in_user_mode(void **state)
+TEST(preempted_in_user_mode)
 {
 	int share = view_column_by_id(&view_who, "kernel_percent");
 
@@ -248,7 +248,7 @@ static void preempted_in_user_mode(void **state)
 }
 
 /* vCPUs of a guest are compared, whatever other guests do. */
-static void vcpus_that_wait_longer(void **state)
+TEST(vcpus_that_wait_longer, setup, teardown)
 {
 	static const struct {
 		uint32_t guest;
@@ -273,22 +273,4 @@ static void vcpus_that_wait_longer(void **state)
 	assert_true(fabs(view->rows[0].cells[skew].number - 20) < 1e-6);
 	assert_true(fabs(view->rows[1].cells[skew].number) < 1e-6);
 	assert_int_equal(view->rows[2].cells[skew].type, CELL_NONE);
-}
-
-UNIT(test_view_who)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(interval_is_that_of_waits),
-		TEST(what_is_no_thread_has_none),
-		TEST(small_ones_are_a_row),
-		TEST(a_screen_names_a_few),
-		TEST(nothing_is_said_of_what_was_measured),
-		TEST(all_since_the_start),
-		TEST(one_small_one_is_itself),
-		TEST(a_short_wait_has_few_rows),
-		cmocka_unit_test(preempted_in_user_mode),
-		TEST(vcpus_that_wait_longer),
-	};
-
-	return cmocka_run_group_tests_name("who", tests, NULL, NULL);
 }

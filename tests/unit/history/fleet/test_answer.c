@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Answers of a Prometheus, whole and damaged, and the file of --http-config. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +43,11 @@ static int read_text(long status, const char *text, struct seen *ret_seen, struc
 	"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" \
 	"{\"metric\":{" labels "},\"values\":[" values "]}]}}"
 
-static void test_matrix(void **state)
+TEST(test_matrix)
 {
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(read_text(200, MATRIX("\"guest\":\" web\\u0007 1\"",
 					       "[100,\"1.5\"],[115.25,\"9007199254740991\"]"),
 				   &seen, &error), 0);
@@ -64,12 +58,11 @@ static void test_matrix(void **state)
 	assert_true(seen.last == 9007199254740991.0);
 }
 
-static void test_vector(void **state)
+TEST(test_vector)
 {
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(read_text(200, "{\"status\":\"success\",\"data\":{\"resultType\":"
 					"\"vector\",\"result\":[{\"metric\":{},\"value\":"
 					"[1.5,\"3\"]}]}}", &seen, &error), 0);
@@ -78,7 +71,7 @@ static void test_vector(void **state)
 }
 
 /* What is no number from 0 on is left out. */
-static void test_no_numbers(void **state)
+TEST(test_no_numbers)
 {
 	static const char *const points[] = {
 		"[1,\"NaN\"]", "[1,\"-1\"]", "[1,\"+Inf\"]", "[1,\"1e30\"]", "[1,\"\"]",
@@ -89,7 +82,6 @@ static void test_no_numbers(void **state)
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
 		snprintf(text, sizeof(text), MATRIX("\"guest\":7", "%s"), points[i]);
 		assert_int_equal(read_text(200, text, &seen, &error), 0);
@@ -99,7 +91,7 @@ static void test_no_numbers(void **state)
 	}
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
 	static const char *const texts[] = {
 		"", "x", "{", "[]", "null", "{}", "<html>", "{\"status\":\"success\"}",
@@ -113,7 +105,6 @@ static void test_nonsense(void **state)
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(read_text(200, texts[i], &seen, &error), -EBADMSG);
 		assert_non_null(strstr(error.text, "not an answer of a Prometheus"));
@@ -121,12 +112,11 @@ static void test_nonsense(void **state)
 	}
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(read_text(401, "Unauthorized", &seen, &error), -EACCES);
 	assert_non_null(strstr(error.text, "--http-config"));
 	assert_int_equal(read_text(422, "{\"status\":\"error\",\"error\":\"too\\nmany\"}", &seen,
@@ -135,12 +125,11 @@ static void test_refused(void **state)
 }
 
 /* A series is read with a parser that takes memory for each point: its text has a limit. */
-static void test_too_long_a_series(void **state)
+TEST(test_too_long_a_series)
 {
 	struct seen seen;
 	struct error error;
 
-	(void)state;
 	for (unsigned int nr = 10000; nr <= 40000; nr += 30000) {
 		char *text;
 		size_t size;
@@ -165,22 +154,20 @@ static int refuse(void *arg, const struct answer_series *series)
 	return -ENOMEM;
 }
 
-static void test_reader_ends_it(void **state)
+TEST(test_reader_ends_it)
 {
 	static const char text[] = MATRIX("", "");
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(answer_read(200, text, sizeof(text) - 1, refuse, NULL, &error), -ENOMEM);
 }
 
 /* ---- what is sent */
 
-static void test_escape(void **state)
+TEST(test_escape)
 {
 	char *text = http_escape("a b{=\xc3");
 
-	(void)state;
 	assert_string_equal(text, "a%20b%7B%3D%C3");
 	free(text);
 }
@@ -194,12 +181,11 @@ static int parse(const char *text, struct http_access *access, struct error *err
 	return access_parse(text, strlen(text), "/etc/x", access, error);
 }
 
-static void test_access(void **state)
+TEST(test_access)
 {
 	struct http_access access;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(parse("basic_auth:\n  username: me\n  password: 'a b'\n"
 			       "tls_config:\n  ca_file: ca.pem\n  cert_file: /c.pem\n"
 			       "  insecure_skip_verify: true\nauthorization:\n",
@@ -218,14 +204,13 @@ static void test_access(void **state)
 	access_release(&access);
 }
 
-static void test_token_file(void **state)
+TEST(test_token_file)
 {
 	char path[] = "/tmp/test_answer.XXXXXX", text[128];
 	int fd = mkstemp(path);
 	struct http_access access;
 	struct error error;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "secret\n", 7), 7);
 	close(fd);
@@ -238,7 +223,7 @@ static void test_token_file(void **state)
 	assert_non_null(strstr(error.text, path));
 }
 
-static void test_access_refused(void **state)
+TEST(test_access_refused)
 {
 	static const char *const texts[] = {
 		"basic_auth:\n  user: me", "oauth2:\n  client_id: x", "a: [", "- x",
@@ -250,24 +235,9 @@ static void test_access_refused(void **state)
 	struct http_access access;
 	struct error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(parse(texts[i], &access, &error), -EINVAL);
 		assert_memory_equal(error.text, "line ", 5);
 		access_release(&access);
 	}
-}
-
-UNIT(test_answer)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_matrix),	     cmocka_unit_test(test_vector),
-		cmocka_unit_test(test_no_numbers),   cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_too_long_a_series),
-		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_reader_ends_it),
-		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_access),
-		cmocka_unit_test(test_token_file),   cmocka_unit_test(test_access_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

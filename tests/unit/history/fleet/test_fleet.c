@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which moments of a Prometheus stay in memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "lib/array.h"
 #include "history/fleet/http.h"
 #include "history/fleet/scope.h"
@@ -76,7 +70,7 @@ static void get(struct fleet *fleet, const struct request *request)
 }
 
 /* A moment is of a host, or of all of them, which have the server's name. */
-static void hosts_of_segments(void **state)
+TEST(hosts_of_segments, setup, teardown)
 {
 	static const char *const hosts[] = { "http://x", "http://x", "kvm1", "http://x" };
 	struct fleet *fleet = *state;
@@ -91,7 +85,7 @@ static void hosts_of_segments(void **state)
 	assert_string_equal(segment.host, "http://x");
 }
 
-static void what_was_asked_for_stays(void **state)
+TEST(what_was_asked_for_stays, setup, teardown)
 {
 	struct fleet *fleet = *state;
 
@@ -115,7 +109,7 @@ static bool is_break(struct fleet *fleet, uint64_t at)
 	return cache_stored(&fleet->caches, 1, kept_index(kept, at)).flags & MOMENT_AFTER_LOSS;
 }
 
-static void totals_go_on_within_a_run(void **state)
+TEST(totals_go_on_within_a_run, setup, teardown)
 {
 	struct fleet *fleet = *state;
 	struct kept *kept = &fleet->caches.list[1]->kept;
@@ -177,7 +171,7 @@ static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 	return err;
 }
 
-static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
+TEST(the_screen_does_not_wait_for_an_answer_to_be_read, setup, teardown)
 {
 	const struct request request = { 1, 501, 501 };
 	struct error error = { "" };
@@ -188,17 +182,4 @@ static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 	assert_true(kept_has(&asking->caches.list[1]->kept, 501));
 	assert_int_not_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
 	pthread_mutex_unlock(&asking->lock);
-}
-
-UNIT(test_fleet)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(hosts_of_segments, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_asked_for_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(totals_go_on_within_a_run, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_screen_does_not_wait_for_an_answer_to_be_read,
-						setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("fleet", tests, NULL, NULL);
 }

@@ -4,18 +4,12 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 #include "history/fleet/http.h"
 #include "lib/xalloc.h"
@@ -140,12 +134,11 @@ static int ask(struct http_query *query, size_t nr, const char *path, long timeo
 	return http_send(http, query, nr, timeout_ms, error);
 }
 
-static void answers_of_any_status(void **state)
+TEST(answers_of_any_status, setup, teardown)
 {
 	struct http_query query;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(ask(&query, 1, "/form", 9000, &error), 0);
 	assert_int_equal(query.status, 400);
 	assert_memory_equal(query.body + query.size - 8, "query=up", 8);
@@ -157,12 +150,11 @@ static void answers_of_any_status(void **state)
 	http_drop(&query, 1);
 }
 
-static void answers_that_are_too_large(void **state)
+TEST(answers_that_are_too_large, setup, teardown)
 {
 	struct http_query queries[2];
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(ask(queries, 1, "/most", 9000, &error), 0);
 	assert_int_equal(queries[0].size, HTTP_ANSWER_MAX);
 	http_drop(queries, 1);
@@ -178,12 +170,11 @@ static void answers_that_are_too_large(void **state)
 	http_drop(queries, 1);
 }
 
-static void no_answer(void **state)
+TEST(no_answer, setup, teardown)
 {
 	struct http_query query;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(ask(&query, 1, "/silent", 1000, &error), -ETIMEDOUT);
 	assert_non_null(strstr(error.text, " has not answered within 1 s"));
 	http_drop(&query, 1);
@@ -192,24 +183,10 @@ static void no_answer(void **state)
 	http_drop(&query, 1);
 }
 
-static void text_of_a_form(void **state)
+TEST(text_of_a_form)
 {
 	char *escaped = http_escape("a-Z_0.9~ {x=\"\xc3\xa4\"}&+%");
 
-	(void)state;
 	assert_string_equal(escaped, "a-Z_0.9~%20%7Bx%3D%22%C3%A4%22%7D%26%2B%25");
 	free(escaped);
-}
-
-UNIT(test_http)
-{
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(answers_of_any_status),
-		TEST(answers_that_are_too_large),
-		TEST(no_answer),
-		cmocka_unit_test(text_of_a_form),
-	};
-
-	return cmocka_run_group_tests_name("http", tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Moments that are made of a Prometheus' answers: who is in them, with the whole name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,11 +82,10 @@ static void release(struct seen *seen)
 	packer_free(seen->packer);
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	static const char *const labels[] = { "instance", "guest" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct seen seen;
 
@@ -138,7 +132,7 @@ static void expect_new(const struct seen *seen, uint64_t sum)
  * A guest's series of a reason begins with its first exit, which counts. What a guest did before it
  * was first seen does not.
  */
-static void test_a_reason_begins(void **state)
+TEST(test_a_reason_begins)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -156,7 +150,6 @@ static void test_a_reason_begins(void **state)
 		       "{\"metric\":{\"guest\":\"two\",\"reason\":\"cpuid\"},"
 		       "\"values\":[[101,\"300\"]]}]}}";
 
-	(void)state;
 	answer_all(queries);
 	answer(&queries[QUERY_MEMBERS], members);
 	answer(&queries[QUERY_EXITS], exits);
@@ -169,12 +162,11 @@ static void test_a_reason_begins(void **state)
 }
 
 /* A finding is its guest's, or the host's; of all hosts, each host has its own. */
-static void test_findings(void **state)
+TEST(test_findings)
 {
 	static const char *const expected[] = { "host: cpu_wait 3, guest: exits 2, ",
 						"guest: exits 2, guest: cpu_wait 3, " };
 
-	(void)state;
 	for (size_t of_all = 0; of_all < 2; of_all++) {
 		struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 		struct scope *scope = scope_new(&common, 1, of_all ? NULL : "kvm1");
@@ -239,7 +231,7 @@ static void take_durations(void *arg, uint64_t at, uint64_t run, const struct mo
 }
 
 /* A guest's exits by duration, of edges that we have, too; a stranger's edges are left out. */
-static void test_durations(void **state)
+TEST(test_durations)
 {
 	static const char *const edges[] = { "1.28e-07", "1.024e-06", "0.0123", "+Inf" };
 	static const unsigned int counts[][2] = { { 10, 14 }, { 20, 44 }, { 70, 99 }, { 20, 50 } };
@@ -260,7 +252,6 @@ static void test_durations(void **state)
 			 "\"values\":[[100,\"0.002\"],[101,\"0.005\"]]}]}}";
 	char text[2048], *at = text;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		at += sprintf(at, "%s{\"metric\":{\"guest\":\"one\",\"le\":\"%s\"},"
 			      "\"values\":[[100,\"%u\"],[101,\"%u\"]]}",
@@ -290,7 +281,7 @@ static void test_durations(void **state)
 }
 
 /* A stranger's labels may be more than there is room for: what is known counts on. */
-static void test_known_reasons_go_on(void **state)
+TEST(test_known_reasons_go_on)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -301,7 +292,6 @@ static void test_known_reasons_go_on(void **state)
 	uint64_t sum = 0;
 	size_t size;
 
-	(void)state;
 	for (int step = 0; step < 2; step++) {
 		FILE *out = open_memstream(&text, &size);
 
@@ -332,7 +322,7 @@ static void test_known_reasons_go_on(void **state)
 }
 
 /* Of a host that does not time exits, a vCPU's whole time has what it ran. */
-static void test_modes_add_up(void **state)
+TEST(test_modes_add_up)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -346,7 +336,6 @@ static void test_modes_add_up(void **state)
 			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"idle\"},"
 			 "\"values\":[[100,\"1\"],[101,\"1.75\"]]}]}}";
 
-	(void)state;
 	answer_all(queries);
 	answer(&queries[QUERY_SECONDS], seconds);
 	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error), 0);
@@ -367,7 +356,7 @@ static void test_modes_add_up(void **state)
 }
 
 /* More seconds than ns can count are left out. */
-static void test_too_much_time(void **state)
+TEST(test_too_much_time)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -378,7 +367,6 @@ static void test_too_much_time(void **state)
 			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
 			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
 
-	(void)state;
 	answer_all(queries);
 	answer(&queries[QUERY_SECONDS], seconds);
 	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error), 0);
@@ -390,13 +378,12 @@ static void test_too_much_time(void **state)
 }
 
 /* The query is about this host, whole and quoted. */
-static void test_asks_for_the_host(void **state)
+TEST(test_asks_for_the_host)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct http_query queries[QUERIES];
 	struct scope *scope;
 
-	(void)state;
 	scope = scope_new(&common, 1, names[1]);
 	scope_make_queries(scope, 101, 101, queries);
 	for (size_t i = 0; i < QUERIES; i++) {
@@ -415,12 +402,11 @@ static void test_asks_for_the_host(void **state)
 }
 
 /* Of all hosts five queries; of one the latencies besides. Findings are asked for of both. */
-static void test_asks_no_more_than_needed(void **state)
+TEST(test_asks_no_more_than_needed)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct http_query queries[QUERIES];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct scope *scope = scope_new(&common, (uint32_t)i + 1, i ? "kvm1" : NULL);
 		unsigned int nr = scope_queries(scope), nr_findings = 0;
@@ -451,7 +437,7 @@ static void count_moment(void *arg, uint64_t at, uint64_t run, const struct mome
 }
 
 /* A server that has more than any fleet is refused before it has taken the memory. */
-static void test_too_many_series(void **state)
+TEST(test_too_many_series)
 {
 	const size_t nr_guests = 1000, nr_reasons = 200, room = nr_guests * nr_reasons * 80;
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
@@ -462,7 +448,6 @@ static void test_too_many_series(void **state)
 	struct error error = { "" };
 	unsigned int nr = 0;
 
-	(void)state;
 	for (size_t i = 0; i < nr_guests * nr_reasons; i++)
 		len += (size_t)sprintf(text + len, "%s{\"metric\":{\"guest\":\"g%zu\","
 				       "\"reason\":\"r%zu\"},\"values\":[[101,\"1\"]]}",
@@ -519,13 +504,12 @@ static void take_members(struct scope *scope, unsigned int first, unsigned int n
 	free(text);
 }
 
-static void test_too_many_members(void **state)
+TEST(test_too_many_members)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct seen seen = { .packer = packer_new() };
 	uint32_t last = 0;
 
-	(void)state;
 	for (uint32_t number = 1; number <= 2; number++) { /* their ids are the store's */
 		struct scope *scope = scope_new(&common, number, "kvm1");
 
@@ -543,7 +527,7 @@ static void test_too_many_members(void **state)
 	fields_free(common.fields);
 }
 
-static void test_too_many_vcpus(void **state)
+TEST(test_too_many_vcpus)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -554,7 +538,6 @@ static void test_too_many_vcpus(void **state)
 	char *text = many("{\"metric\":{\"guest\":\"g1\",\"mode\":\"kvm\",\"vcpu\":\"%u\"},"
 			  "\"values\":[[%u,\"1\"]]}", 0, 5000, 101);
 
-	(void)state;
 	answer_all(queries);
 	answer(&queries[QUERY_MEMBERS], members);
 	answer(&queries[QUERY_SECONDS], text);
@@ -569,7 +552,7 @@ static void test_too_many_vcpus(void **state)
 }
 
 /* Fewer lines than may be, of more moments: bytes have a limit, too. */
-static void test_too_many_bytes(void **state)
+TEST(test_too_many_bytes)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
@@ -580,7 +563,6 @@ static void test_too_many_bytes(void **state)
 	size_t size;
 	FILE *out = open_memstream(&guests, &size);
 
-	(void)state;
 	fputs("{\"status\":\"success\",\"data\":{\"result\":[", out);
 	for (unsigned int i = 0; i < 1000 * 90; i++)
 		fprintf(out, "%s{\"metric\":{\"guest\":\"g%u\",\"reason\":\"r%u\"},"
@@ -597,25 +579,4 @@ static void test_too_many_bytes(void **state)
 	free(guests);
 	scope_free(scope);
 	fields_free(common.fields);
-}
-
-UNIT(test_scope)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_a_reason_begins),
-		cmocka_unit_test(test_findings),
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_known_reasons_go_on),
-		cmocka_unit_test(test_modes_add_up),
-		cmocka_unit_test(test_too_much_time),
-		cmocka_unit_test(test_asks_for_the_host),
-		cmocka_unit_test(test_asks_no_more_than_needed),
-		cmocka_unit_test(test_too_many_series),
-		cmocka_unit_test(test_too_many_members),
-		cmocka_unit_test(test_too_many_vcpus),
-		cmocka_unit_test(test_too_many_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

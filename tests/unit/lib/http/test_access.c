@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Right passwords pass, however many wrong ones there are; the others wait for their check. */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <semaphore.h>
@@ -96,9 +94,8 @@ static size_t next_answered(void)
 	return order[nr_seen++ % NR];
 }
 
-static void a_right_one_is_remembered(void **state)
+TEST(a_right_one_is_remembered, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(passwords_know(passwords, "prom", "secret"), PASSWORD_UNKNOWN);
 	assert_int_equal(passwords_know(passwords, NULL, NULL), PASSWORD_WRONG);
 	ask(0, "192.0.2.1", "prom", "secret");
@@ -125,9 +122,8 @@ static void hold(void)
 }
 
 /* Many wrong ones of one address come first, and go on coming. */
-static void each_address_has_its_turn(void **state)
+TEST(each_address_has_its_turn, setup, teardown)
 {
-	(void)state;
 	hold();
 	ask(NR - 1, "192.0.2.2", "prom", "secret");
 	for (size_t i = 1; i < NR - 1; i++)
@@ -139,10 +135,9 @@ static void each_address_has_its_turn(void **state)
 }
 
 /* All addresses of this machine are one; of one address the newest comes first. */
-static void the_newest_comes_first(void **state)
+TEST(the_newest_comes_first, setup, teardown)
 {
 	char address[32];
-	(void)state;
 	hold();
 	for (size_t i = 1; i < NR - 1; i++) {
 		snprintf(address, sizeof(address), "127.0.1.%zu", i);
@@ -156,9 +151,8 @@ static void the_newest_comes_first(void **state)
 }
 
 /* What waits with a password that turns out to be right needs no check of its own. */
-static void who_asks_for_the_same_has_the_answer(void **state)
+TEST(who_asks_for_the_same_has_the_answer, setup, teardown)
 {
-	(void)state;
 	hold();
 	ask(1, "192.0.2.3", "prom", "secret");
 	ask(2, "192.0.2.3", "prom", "secret");
@@ -172,12 +166,11 @@ static void who_asks_for_the_same_has_the_answer(void **state)
 }
 
 /* The vectors of the paper's authors: the key 00 01 02 ..., and the text as far. */
-static void siphash_is_siphash(void **state)
+TEST(siphash_is_siphash)
 {
 	const uint64_t key[2] = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
 	unsigned char text[15];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (unsigned char)i;
 	assert_true(siphash(key, text, 0) == UINT64_C(0x726fdb47dd0e0e31));
@@ -195,31 +188,15 @@ static ssize_t random_numbers(void *bytes, size_t size, unsigned int flags)
 }
 
 /* Nobody may read because nobody can be asked. */
-static void without_random_numbers_there_is_no_server(void **state)
+TEST(without_random_numbers_there_is_no_server)
 {
 	struct passwords *none = NULL;
 	struct error error = { "" };
 
-	(void)state;
 	has_no_numbers = true;
 	assert_int_equal(passwords_new(&config, on_answer, &none, &error), -EIO);
 	has_no_numbers = false;
 	assert_null(none);
 	assert_string_equal(error.text,
 			    "the system has no random numbers, which passwords need");
-}
-
-UNIT(test_access)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_right_one_is_remembered, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_address_has_its_turn, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_newest_comes_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_asks_for_the_same_has_the_answer, setup,
-						teardown),
-		cmocka_unit_test(siphash_is_siphash),
-		cmocka_unit_test(without_random_numbers_there_is_no_server),
-	};
-
-	return cmocka_run_group_tests_name("password", tests, NULL, NULL);
 }

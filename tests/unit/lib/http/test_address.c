@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sockets that are made, or that systemd passes, and whether other machines can reach them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,35 +50,32 @@ static int listen_at(const char *host, bool *ret_is_open)
 	return err;
 }
 
-static void test_systemd_is_open(void **state)
+TEST(test_systemd_is_open)
 {
 	bool is_open = true;
 
-	(void)state;
 	assert_int_equal(listen_at("127.0.0.1", &is_open), 0);
 	assert_false(is_open);
 	assert_int_equal(listen_at("0.0.0.0", &is_open), 0);
 	assert_true(is_open);
 }
 
-static void test_systemd_passes_none(void **state)
+TEST(test_systemd_passes_none)
 {
 	struct listener listener = { .fd = -1 };
 	struct error error;
 
-	(void)state;
 	unsetenv("LISTEN_PID");
 	assert_int_equal(address_listen("systemd", &listener, &error), -ENOENT);
 	assert_int_equal(listener.fd, -1);
 }
 
 /* Sockets that have no clients to accept: a server would turn in circles. */
-static void test_systemd_passes_another_kind(void **state)
+TEST(test_systemd_passes_another_kind)
 {
 	struct listener listener = { .fd = -1 };
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_int_equal(listen_passed(fds[0], &listener), -ENOTSOCK);
 	close(fds[1]);
@@ -106,9 +98,8 @@ static int is_open(const char *text)
 	return listener.is_open;
 }
 
-static void test_who_can_reach_it(void **state)
+TEST(test_who_can_reach_it)
 {
-	(void)state;
 	assert_int_equal(is_open("0"), 0);
 	assert_int_equal(is_open("localhost:0"), 0);
 	assert_int_equal(is_open("127.0.0.1:0"), 0);
@@ -119,7 +110,7 @@ static void test_who_can_reach_it(void **state)
 }
 
 /* Every address: of IPv4, too. */
-static void test_all_addresses(void **state)
+TEST(test_all_addresses)
 {
 	struct sockaddr_storage bound;
 	struct sockaddr_in ip4 = { .sin_family = AF_INET,
@@ -129,7 +120,6 @@ static void test_all_addresses(void **state)
 	struct error error = { "" };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	(void)state;
 	assert_int_equal(address_listen(":0", &listener, &error), 0);
 	assert_int_equal(getsockname(listener.fd, (struct sockaddr *)&bound, &size), 0);
 	ip4.sin_port = ((struct sockaddr_in *)&bound)->sin_port; /* at the same place in both */
@@ -139,14 +129,13 @@ static void test_all_addresses(void **state)
 }
 
 /* Another program took the path meanwhile: its socket stays. */
-static void test_removes_its_own_only(void **state)
+TEST(test_removes_its_own_only)
 {
 	struct listener one, other;
 	struct error error = { "" };
 	char text[64];
 	const char *path = text + strlen("unix:");
 
-	(void)state;
 	snprintf(text, sizeof(text), "unix:/tmp/test_address.%d", (int)getpid());
 	assert_int_equal(address_listen(text, &one, &error), 0);
 	assert_int_equal(unlink(path), 0);
@@ -159,13 +148,12 @@ static void test_removes_its_own_only(void **state)
 	close(other.fd);
 }
 
-static void what_an_address_is(void **state)
+TEST(what_an_address_is)
 {
 	struct sockaddr_in6 one = { .sin6_family = AF_INET6 }, other = one;
 	struct sockaddr_in ip4 = { .sin_family = AF_INET, .sin_addr = { inet_addr("192.0.2.1") } };
 	struct client_address a, b;
 
-	(void)state;
 	inet_pton(AF_INET6, "2001:db8:0:1::1", &one.sin6_addr);
 	inet_pton(AF_INET6, "2001:db8:0:1:ffff::2", &other.sin6_addr);
 	a = client_address_of((struct sockaddr *)&one);
@@ -184,19 +172,4 @@ static void what_an_address_is(void **state)
 	ip4.sin_addr.s_addr = inet_addr("127.9.8.7");
 	b = client_address_of((struct sockaddr *)&ip4);
 	assert_true(client_address_is_same(&a, &b));
-}
-
-UNIT(test_address)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_systemd_is_open),
-		cmocka_unit_test(what_an_address_is),
-		cmocka_unit_test(test_systemd_passes_none),
-		cmocka_unit_test(test_systemd_passes_another_kind),
-		cmocka_unit_test(test_who_can_reach_it),
-		cmocka_unit_test(test_all_addresses),
-		cmocka_unit_test(test_removes_its_own_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

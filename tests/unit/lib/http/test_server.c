@@ -2,18 +2,12 @@
 /* What clients get: documents, statuses, and no more connections than there may be. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/http/server.h"
 #include "tests/unit/unit.h"
@@ -129,11 +123,10 @@ static bool ends(const char *text, const char *with)
 	return len >= end && strcmp(text + len - end, with) == 0;
 }
 
-static void requests_are_answered(void **state)
+TEST(requests_are_answered, setup, teardown)
 {
 	const char *text;
 
-	(void)state;
 	start(address);
 	text = ask("GET", "/text", "");
 	assert_true(begins(text, "HTTP/1.1 200 OK\r\n"));
@@ -153,7 +146,7 @@ static void requests_are_answered(void **state)
 }
 
 /* Only who says so gets what is compressed. */
-static void codings(void **state)
+TEST(codings, setup, teardown)
 {
 	static const struct {
 		const char *header;
@@ -166,7 +159,6 @@ static void codings(void **state)
 		{ "Accept-Encoding: deflate, br\r\n", false },
 	};
 
-	(void)state;
 	shared = document_new("text/plain", "hello\n", 6, true);
 	start(address);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -178,12 +170,11 @@ static void codings(void **state)
 }
 
 /* A header that has no end is refused, and other clients get their answers. */
-static void a_long_header(void **state)
+TEST(a_long_header, setup, teardown)
 {
 	static char text[65536];
 	int fd;
 
-	(void)state;
 	start(address);
 	fd = connect_here();
 	say(fd, "GET /text HTTP/1.1\r\nX: ");
@@ -197,13 +188,12 @@ static void a_long_header(void **state)
 }
 
 /* Who reads slowly has all of a document that is dropped meanwhile; others do not wait. */
-static void a_slow_reader(void **state)
+TEST(a_slow_reader, setup, teardown)
 {
 	char *bytes = calloc(1, LARGE + 4096);
 	size_t len;
 	int fd;
 
-	(void)state;
 	assert_non_null(bytes);
 	memset(bytes, 'b', LARGE);
 	shared = document_new("text/plain", bytes, LARGE, false);
@@ -221,12 +211,11 @@ static void a_slow_reader(void **state)
 }
 
 /* It ends at once, whatever its clients are doing. */
-static void the_end(void **state)
+TEST(the_end, setup, teardown)
 {
 	char text[64];
 	int idle, asking;
 
-	(void)state;
 	start(address);
 	idle = connect_here();
 	asking = connect_here();
@@ -276,12 +265,11 @@ static bool is_answered(const char *from, int *ret_fd)
 	return got > 0 && begins(text, "HTTP/1.1 200 ");
 }
 
-static void an_address_has_its_share(void **state)
+TEST(an_address_has_its_share, setup, teardown)
 {
 	int fds[OF_ADDRESS], fd, tries = 0;
 	char where[32];
 
-	(void)state;
 	choose_port(where, sizeof(where));
 	start(where);
 	for (int i = 0; i < OF_ADDRESS; i++)
@@ -298,19 +286,4 @@ static void an_address_has_its_share(void **state)
 	assert_true(tries < 50);
 	for (int i = 0; i < OF_ADDRESS; i++)
 		close(fds[i]);
-}
-
-UNIT(test_server)
-{
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(requests_are_answered),
-		TEST(codings),
-		TEST(a_long_header),
-		TEST(a_slow_reader),
-		TEST(the_end),
-		TEST(an_address_has_its_share),
-	};
-
-	return cmocka_run_group_tests_name("server", tests, NULL, NULL);
 }

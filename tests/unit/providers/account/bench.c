@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Real VMs in processes of their own, and the provider that reads them. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cmd/demo/demo.h"
 #include "providers/providers.h"
 #include "tests/unit/providers/account/bench.h"
+#include "tests/unit/unit.h"
 
 /* ---- guests */
 

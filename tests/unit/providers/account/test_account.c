@@ -5,19 +5,13 @@
  * not there.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/clock.h"
 #include "providers/account/account.h"
@@ -46,12 +40,11 @@ static uint64_t value(const struct bench *bench, const char *name, int32_t vcpu,
 
 /* ---- cases */
 
-static void two_vms_in_a_process_add_up(void **state)
+TEST(two_vms_in_a_process_add_up)
 {
 	struct bench bench;
 	size_t nr;
 
-	(void)state;
 	bench_begin(&bench, 2);
 	assert_int_equal(bench_collect(&bench), 0);
 	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
@@ -92,11 +85,10 @@ static void compare_with_names(const struct bench *bench)
 	guests_free(by_names);
 }
 
-static void the_kernel_and_names_agree(void **state)
+TEST(the_kernel_and_names_agree)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	assert_int_equal(bench_collect(&bench), 0); /* no refresh before: the guest is found here */
 	compare_with_names(&bench);
@@ -105,11 +97,10 @@ static void the_kernel_and_names_agree(void **state)
 	bench_end(&bench);
 }
 
-static void heirs_of_descriptors_are_no_guests(void **state)
+TEST(heirs_of_descriptors_are_no_guests)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	assert_int_equal(bench_collect(&bench), 0);
 	assert_int_equal(kill(latest_heir, 0), 0);
@@ -117,12 +108,11 @@ static void heirs_of_descriptors_are_no_guests(void **state)
 	bench_end(&bench);
 }
 
-static void new_guests_are_found_at_once(void **state)
+TEST(new_guests_are_found_at_once)
 {
 	struct bench bench;
 	pid_t other;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	for (int i = 0; i < 4; i++) /* the walks of the begin are over */
 		assert_int_equal(bench_collect(&bench), 0);
@@ -136,14 +126,13 @@ static void new_guests_are_found_at_once(void **state)
 }
 
 /* The case of descriptors that are short. */
-static void what_cannot_be_read_is_said(void **state)
+TEST(what_cannot_be_read_is_said)
 {
 	struct rlimit limit, few;
 	struct bench bench;
 	size_t nr;
 	int err;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	assert_int_equal(bench_collect(&bench), 0);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -161,11 +150,10 @@ static void what_cannot_be_read_is_said(void **state)
 	bench_end(&bench);
 }
 
-static void guests_end_while_they_are_read(void **state)
+TEST(guests_end_while_they_are_read)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	for (unsigned int i = 0; i < 20; i++) {
 		struct timespec pause = { .tv_nsec = (long)i * 50000 };
@@ -191,13 +179,12 @@ static void guests_end_while_they_are_read(void **state)
 
 /* ---- histograms */
 
-static void histograms_of_halts_are_durations(void **state)
+TEST(histograms_of_halts_are_durations)
 {
 	struct account_layout layout = { 0 };
 	struct timing timing = { 0 };
 	uint64_t bytes[40] = { 0 };
 
-	(void)state;
 	account_layout_add(&layout, "halt_wait_hist", 8, 32);
 	account_layout_add(&layout, "halt_wait_ns", 0, 1);
 	account_layout_add(&layout, "other_hist", 264, 4); /* nothing has its sum */
@@ -226,19 +213,4 @@ static void histograms_of_halts_are_durations(void **state)
 	assert_int_equal(timing.hist[24], 1);
 	assert_int_equal(timing.max_ns, INT64_MAX);
 	free(layout.counters);
-}
-
-UNIT(test_account)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_vms_in_a_process_add_up),
-		cmocka_unit_test(the_kernel_and_names_agree),
-		cmocka_unit_test(heirs_of_descriptors_are_no_guests),
-		cmocka_unit_test(new_guests_are_found_at_once),
-		cmocka_unit_test(what_cannot_be_read_is_said),
-		cmocka_unit_test(guests_end_while_they_are_read),
-		cmocka_unit_test(histograms_of_halts_are_durations),
-	};
-
-	return cmocka_run_group_tests_name("account", tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/netlink.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +14,6 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 
 #include "providers/account/account.h"
 #include "tests/unit/providers/account/bench.h"
@@ -58,12 +53,11 @@ static int open_events(void)
 	return events;
 }
 
-static void no_vm_is_kept(void **state)
+TEST(no_vm_is_kept)
 {
 	struct bench bench;
 	int events;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	events = open_events();
 	assert_int_equal(bench_collect(&bench), 0);
@@ -98,14 +92,13 @@ static void end_guest(void *arg, const struct account_head *head, const char *by
 		half->nr_destroyed++;
 }
 
-static void no_vm_is_kept_by_half_a_reading(void **state)
+TEST(no_vm_is_kept_by_half_a_reading)
 {
 	struct account_layout layouts[ACCOUNT_LAYOUTS] = { 0 };
 	struct account_reader *reader;
 	struct half_read half;
 	struct bench bench;
 
-	(void)state;
 	bench_begin(&bench, MANY_VMS);
 	half = (struct half_read){ .guest = bench.guest, .events = open_events() };
 	assert_int_equal(account_reader_new(layouts, &reader, &bench.error), 0);
@@ -175,12 +168,11 @@ static void assert_gone(const uint32_t *list, size_t nr, int (*open_by_id)(uint3
 	}
 }
 
-static void nothing_stays_in_the_kernel(void **state)
+TEST(nothing_stays_in_the_kernel)
 {
 	struct bench bench;
 	struct ids ids;
 
-	(void)state;
 	bench_begin(&bench, 1);
 	assert_int_equal(bench_collect(&bench), 0);
 	list_ids(&ids);
@@ -191,15 +183,4 @@ static void nothing_stays_in_the_kernel(void **state)
 	assert_gone(ids.maps, ids.nr_maps, bpf_map_get_fd_by_id);
 	list_ids(&ids);
 	assert_int_equal(ids.nr_programs + ids.nr_maps + ids.nr_links, 0);
-}
-
-UNIT(test_kept)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_vm_is_kept),
-		cmocka_unit_test(no_vm_is_kept_by_half_a_reading),
-		cmocka_unit_test(nothing_stays_in_the_kernel),
-	};
-
-	return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
 }

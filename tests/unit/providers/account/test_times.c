@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The parts of a vCPU's time by what KVM and the scheduler have counted at each reading. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "providers/account/times.h"
 #include "tests/unit/unit.h"
 
@@ -55,7 +48,7 @@ static void expect(const struct reading *readings, size_t nr)
 
 #define EXPECT(readings) expect((readings), sizeof(readings) / sizeof((readings)[0]))
 
-static void a_guest_that_sleeps_since_long_ago_is_idle(void **state)
+TEST(a_guest_that_sleeps_since_long_ago_is_idle)
 {
 	static const struct reading readings[] = {
 		{ .now = 9000, .ran = 500, .asleep = 4000, .sleeps = 20, .is_idle = true,
@@ -67,12 +60,11 @@ static void a_guest_that_sleeps_since_long_ago_is_idle(void **state)
 		  .halted = 300 + 5700, .halts = 20, .idle = 1990 },
 	};
 
-	(void)state;
 	EXPECT(readings);
 }
 
 /* KVM counts no halt where a vCPU waits for the interrupt that starts it. */
-static void a_vcpu_that_is_started_was_idle(void **state)
+TEST(a_vcpu_that_is_started_was_idle)
 {
 	static const struct reading readings[] = {
 		{ .now = 1000, .asleep = 100, .sleeps = 1, .is_idle = true },
@@ -80,11 +72,10 @@ static void a_vcpu_that_is_started_was_idle(void **state)
 		{ .now = 3000, .ran = 1000, .sleeps = 1, .idle = 1000 },
 	};
 
-	(void)state;
 	EXPECT(readings);
 }
 
-static void other_sleep_is_blocked(void **state)
+TEST(other_sleep_is_blocked)
 {
 	static const struct reading readings[] = {
 		{ .now = 1000 },
@@ -99,12 +90,11 @@ static void other_sleep_is_blocked(void **state)
 		  .halted = 105, .halts = 4, .idle = 105, .block = 2595 },
 	};
 
-	(void)state;
 	EXPECT(readings);
 }
 
 /* Interrupts of the host took 30 ms, which the scheduler does not count. */
-static void what_is_counted_nowhere_is_no_sleep(void **state)
+TEST(what_is_counted_nowhere_is_no_sleep)
 {
 	static const struct reading readings[] = {
 		{ .now = 1000 },
@@ -114,12 +104,11 @@ static void what_is_counted_nowhere_is_no_sleep(void **state)
 		  .idle = 470, .block = 900 },
 	};
 
-	(void)state;
 	EXPECT(readings);
 }
 
 /* Waiting after each wake-up is in KVM's sum of halts; Block% is not below 0. */
-static void waits_after_halts_are_not_idle(void **state)
+TEST(waits_after_halts_are_not_idle)
 {
 	static const struct reading readings[] = {
 		{ .now = 1000 },
@@ -127,18 +116,16 @@ static void waits_after_halts_are_not_idle(void **state)
 		  .idle = 500 },
 	};
 
-	(void)state;
 	EXPECT(readings);
 }
 
-static void another_thread_begins_anew(void **state)
+TEST(another_thread_begins_anew)
 {
 	static const struct reading first = { .now = 1000, .ran = 900, .sleeps = 5 };
 	static const struct reading second = { .now = 2000, .ran = 10, .halted = 50, .halts = 1 };
 	struct account_times times = { NULL };
 	uint64_t parts[TIME_PARTS];
 
-	(void)state;
 	read_one(&times, &first, 7, parts);
 	read_one(&times, &second, 8, parts);
 	assert_int_equal(parts[TIME_WHOLE], 0);
@@ -146,43 +133,25 @@ static void another_thread_begins_anew(void **state)
 	account_times_release(&times);
 }
 
-static void unknown_threads_have_no_times(void **state)
+TEST(unknown_threads_have_no_times)
 {
 	struct account_times times = { NULL };
 	struct account_head head = { .vcpu = 0, .tid = 7 };
 	uint64_t parts[TIME_PARTS];
 
-	(void)state;
 	assert_false(account_times_read(&times, &head, (struct account_halts){ 0, 0 }, parts));
 	assert_null(times.vcpus);
 }
 
-static void vcpus_that_are_gone_are_forgotten(void **state)
+TEST(vcpus_that_are_gone_are_forgotten)
 {
 	static const struct reading reading = { .now = 1000 };
 	struct account_times times = { NULL };
 	uint64_t parts[TIME_PARTS];
 
-	(void)state;
 	read_one(&times, &reading, 7, parts);
 	account_times_sweep(&times);
 	assert_non_null(times.vcpus);
 	account_times_sweep(&times);
 	assert_null(times.vcpus);
-}
-
-UNIT(test_times)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_guest_that_sleeps_since_long_ago_is_idle),
-		cmocka_unit_test(a_vcpu_that_is_started_was_idle),
-		cmocka_unit_test(other_sleep_is_blocked),
-		cmocka_unit_test(what_is_counted_nowhere_is_no_sleep),
-		cmocka_unit_test(waits_after_halts_are_not_idle),
-		cmocka_unit_test(another_thread_begins_anew),
-		cmocka_unit_test(unknown_threads_have_no_times),
-		cmocka_unit_test(vcpus_that_are_gone_are_forgotten),
-	};
-
-	return cmocka_run_group_tests_name("times", tests, NULL, NULL);
 }

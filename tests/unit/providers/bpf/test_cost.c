@@ -2,15 +2,10 @@
 /* What kvmtop takes of an exit, by run counts that are made up: the kernel's calls are here. */
 #include <bpf/bpf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "arch/arch.h"
@@ -164,7 +159,7 @@ static uint64_t take(struct world *world, uint64_t seconds, uint64_t exits)
 	return result;
 }
 
-static void all_programs_of_an_exit(void **state)
+TEST(all_programs_of_an_exit, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -175,7 +170,7 @@ static void all_programs_of_an_exit(void **state)
 }
 
 /* One stall of a CPU is in one part of a window. */
-static void a_stall_is_no_cost(void **state)
+TEST(a_stall_is_no_cost, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -187,7 +182,7 @@ static void a_stall_is_no_cost(void **state)
 }
 
 /* Each window interrupts all CPUs: where the result does not matter, the first one serves. */
-static void a_window_only_while_it_matters(void **state)
+TEST(a_window_only_while_it_matters, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -208,7 +203,7 @@ static void a_window_only_while_it_matters(void **state)
 }
 
 /* With few exits there is no result; with many later, there is one. */
-static void few_exits(void **state)
+TEST(few_exits, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -222,17 +217,4 @@ static void few_exits(void **state)
 	take(world, 40, 40 * 10000);
 	exits_a_part = 20;
 	assert_int_equal(take(world, 40, 40 * 10000), 300);
-}
-
-UNIT(test_cost)
-{
-#define COST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		COST(all_programs_of_an_exit),
-		COST(a_stall_is_no_cost),
-		COST(a_window_only_while_it_matters),
-		COST(few_exits),
-	};
-
-	return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

@@ -7,18 +7,12 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "lib/file.h"
@@ -333,9 +327,9 @@ static void check_svm_field(const struct fixture *f, const char *name)
 }
 
 /* kvm_stat -f help had no names when no VM ran, and its log no columns (C1, E5). */
-static void flaw_C1_fields_are_there_without_a_vm(void **fixture)
+TEST(flaw_C1_fields_are_there_without_a_vm, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	make_counters(f, svm_files, SIZE(svm_files));
 	assert_int_equal(try_open(f), 0);
@@ -344,9 +338,9 @@ static void flaw_C1_fields_are_there_without_a_vm(void **fixture)
 	assert_int_equal(fields_count(f->fields), SIZE(svm_files) - 3);
 }
 
-static void fields_do_not_come_from_a_vm(void **fixture)
+TEST(fields_do_not_come_from_a_vm, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	set(f, ".", "exits", 1);
 	set(f, "112-10", "mmu_rmaps_stat", 1);
@@ -354,9 +348,9 @@ static void fields_do_not_come_from_a_vm(void **fixture)
 	assert_int_equal(fields_count(f->fields), 1);
 }
 
-static void unknown_read_only_file_is_a_gauge(void **fixture)
+TEST(unknown_read_only_file_is_a_gauge, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	char path[2 * PATH_MAX];
 
 	f->env.root = "";
@@ -372,11 +366,11 @@ static void unknown_read_only_file_is_a_gauge(void **fixture)
 			 FIELD_GAUGE);
 }
 
-static void s390_instructions_are_children(void **fixture)
+TEST(s390_instructions_are_children, setup, teardown)
 {
 	static const char *const names[] = { "diagnose_10", "exit_instruction", "instruction_stsi",
 					     "exit_null", "instruction_epsw" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t parent, parent_at = UINT32_MAX;
 
 	f->env.arch = arch_by_name("s390");
@@ -402,9 +396,9 @@ static void s390_instructions_are_children(void **fixture)
 	}
 }
 
-static void name_of_another_source_is_left_alone(void **fixture)
+TEST(name_of_another_source_is_left_alone, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	struct field other = { .name = "exits", .parent = FIELD_NONE, .source = SOURCE + 1 };
 	static const char *const names[] = { "exits", "hypercalls" };
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
@@ -418,9 +412,9 @@ static void name_of_another_source_is_left_alone(void **fixture)
 	assert_int_equal(count_of(f, guest, "hypercalls"), 6);
 }
 
-static void missing_folder_is_explained(void **fixture)
+TEST(missing_folder_is_explained, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	assert_int_equal(try_open(f), -ENOENT);
 	assert_non_null(strstr(f->error.text, f->kvm));
@@ -436,9 +430,9 @@ static void missing_folder_is_explained(void **fixture)
 }
 
 /* The module was loaded after the start. */
-static void flaw_C5_folder_may_come_later(void **fixture)
+TEST(flaw_C5_folder_may_come_later, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	assert_int_equal(rmdir(f->kvm), 0);
 	assert_int_equal(try_open(f), -ENOENT);
@@ -449,9 +443,9 @@ static void flaw_C5_folder_may_come_later(void **fixture)
 }
 
 /* The module was unloaded and loaded again. */
-static void folder_may_go_and_come_back(void **fixture)
+TEST(folder_may_go_and_come_back, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -490,9 +484,9 @@ static void forbid(const struct fixture *f, const char *name)
 	assert_int_equal(chmod(path, 0200), 0);
 }
 
-static void flaw_A7_lockdown_is_said(void **fixture)
+TEST(flaw_A7_lockdown_is_said, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	make_counters(f, svm_files, SIZE(svm_files));
 	forbid(f, "exits");
@@ -505,9 +499,9 @@ static void flaw_A7_lockdown_is_said(void **fixture)
 	assert_non_null(strstr(f->error.text, "lockdown (confidentiality): so are tracepoints"));
 }
 
-static void flaw_A3_missing_rights_are_said(void **fixture)
+TEST(flaw_A3_missing_rights_are_said, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	make_counters(f, svm_files, SIZE(svm_files));
 	forbid(f, "exits");
@@ -530,9 +524,9 @@ static void flaw_A3_missing_rights_are_said(void **fixture)
 }
 
 /* Locked down while we run: said once, for the provider is closed then. */
-static void refusal_while_running_is_an_error(void **fixture)
+TEST(refusal_while_running_is_an_error, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	guests_add_fake(f->guests, 7, "g", 1);
 	start(f, only_exits, 1);
@@ -546,9 +540,9 @@ static void refusal_while_running_is_an_error(void **fixture)
 	assert_int_equal(f->sample.time_ns[SOURCE], 0);
 }
 
-static void live_lockdown_is_said(void **fixture)
+TEST(live_lockdown_is_said, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	char kvm[] = "/sys/kernel/debug/kvm", text[128] = "";
 
 	f->env.root = "";
@@ -562,9 +556,9 @@ static void live_lockdown_is_said(void **fixture)
 	assert_non_null(strstr(f->error.text, "lockdown (integrity): use tracepoints"));
 }
 
-static void no_vm_no_rows(void **fixture)
+TEST(no_vm_no_rows, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	set(f, ".", "exits", 58075); /* the host's sum is not used */
 	assert_int_equal(try_open(f), 0);
@@ -573,9 +567,9 @@ static void no_vm_no_rows(void **fixture)
 	assert_int_equal(f->sample.nr_rows, 0);
 }
 
-static void nothing_wanted_no_rows(void **fixture)
+TEST(nothing_wanted_no_rows, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	make_counters(f, only_exits, 1);
@@ -596,10 +590,10 @@ static void nothing_wanted_no_rows(void **fixture)
 	assert_int_not_equal(f->sample.time_ns[SOURCE], 0);
 }
 
-static void only_what_is_wanted(void **fixture)
+TEST(only_what_is_wanted, setup, teardown)
 {
 	static const char *const names[] = { "exits", "hypercalls" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t a = guests_add_fake(f->guests, 7, "a", 1);
 	uint32_t b = guests_add_fake(f->guests, 8, "b", 1);
 
@@ -623,9 +617,9 @@ static void only_what_is_wanted(void **fixture)
 	assert_int_equal(count_of(f, b, "hypercalls"), 4);
 }
 
-static void flaw_B3_ended_vm_has_no_rows(void **fixture)
+TEST(flaw_B3_ended_vm_has_no_rows, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -638,9 +632,9 @@ static void flaw_B3_ended_vm_has_no_rows(void **fixture)
 }
 
 /* A counter file that is kept open keeps the folder of a VM that ended. */
-static void flaw_B3_folder_may_outlive_its_guest(void **fixture)
+TEST(flaw_B3_folder_may_outlive_its_guest, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest;
 
 	make_process(f, 112, true);
@@ -664,9 +658,9 @@ static void flaw_B3_folder_may_outlive_its_guest(void **fixture)
 	assert_int_equal(f->sample.nr_rows, 0);
 }
 
-static void flaw_B4_others_stay_when_one_ends(void **fixture)
+TEST(flaw_B4_others_stay_when_one_ends, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t a = guests_add_fake(f->guests, 7, "a", 1);
 	uint32_t b = guests_add_fake(f->guests, 8, "b", 1);
 
@@ -681,10 +675,10 @@ static void flaw_B4_others_stay_when_one_ends(void **fixture)
 	assert_int_equal(count_of(f, b, "exits"), 60);
 }
 
-static void flaw_B4_sum_stays_when_one_of_two_vms_ends(void **fixture)
+TEST(flaw_B4_sum_stays_when_one_of_two_vms_ends, setup, teardown)
 {
 	static const char *const names[] = { "exits", "pages_4k", "max_mmu_rmap_size" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, names, SIZE(names));
@@ -708,9 +702,9 @@ static void flaw_B4_sum_stays_when_one_of_two_vms_ends(void **fixture)
 }
 
 /* A VMM that makes its VM anew gets the same descriptor again. */
-static void vm_made_anew_under_its_old_name(void **fixture)
+TEST(vm_made_anew_under_its_old_name, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 	char from[2 * PATH_MAX], to[2 * PATH_MAX];
 
@@ -728,9 +722,9 @@ static void vm_made_anew_under_its_old_name(void **fixture)
 }
 
 /* Anybody may write 0 to a counter; kvm_stat showed what was left as a loss. */
-static void counter_reset_by_somebody_goes_on(void **fixture)
+TEST(counter_reset_by_somebody_goes_on, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -742,9 +736,9 @@ static void counter_reset_by_somebody_goes_on(void **fixture)
 	assert_int_equal(count_of(f, guest, "exits"), 1057);
 }
 
-static void flaw_B9_pid_is_exact(void **fixture)
+TEST(flaw_B9_pid_is_exact, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 11830, "g", 1);
 	uint32_t other = guests_add_fake(f->guests, 111830, "other", 1);
 
@@ -761,12 +755,12 @@ static void flaw_B9_pid_is_exact(void **fixture)
 	assert_int_equal(count_of(f, other, "exits"), 4680);
 }
 
-static void flaw_B9_other_folders_are_no_vms(void **fixture)
+TEST(flaw_B9_other_folders_are_no_vms, setup, teardown)
 {
 	static const char *const folders[] = { "x7-3", "7-", "7", "-3", "7-x", "+7-3", " 7-3",
 					       "7 -3", "0-3", "7-3x", "4294967303-3", "7_3",
 					       "--", "7--3", "99999999999999999999-3" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -780,9 +774,9 @@ static void flaw_B9_other_folders_are_no_vms(void **fixture)
 	assert_int_equal(count_of(f, guest, "exits"), 5);
 }
 
-static void flaw_B10_vm_that_appears_later_counts(void **fixture)
+TEST(flaw_B10_vm_that_appears_later_counts, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -799,10 +793,10 @@ static void flaw_B10_vm_that_appears_later_counts(void **fixture)
 	assert_false(is_from_zero(f, guest, "exits"));
 }
 
-static void flaw_B11_levels_are_no_counters(void **fixture)
+TEST(flaw_B11_levels_are_no_counters, setup, teardown)
 {
 	static const char *const names[] = { "exits", "pages_4k", "max_mmu_rmap_size", "blocking" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, names, SIZE(names));
@@ -821,9 +815,9 @@ static void flaw_B11_levels_are_no_counters(void **fixture)
 	assert_int_equal(count_of(f, guest, "pages_4k"), 400);
 }
 
-static void past_is_included_on_request(void **fixture)
+TEST(past_is_included_on_request, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -839,9 +833,9 @@ static void past_is_included_on_request(void **fixture)
 	assert_true(is_from_zero(f, guest, "exits"));
 }
 
-static void vm_waits_for_the_inventory(void **fixture)
+TEST(vm_waits_for_the_inventory, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest;
 
 	start(f, only_exits, 1);
@@ -859,9 +853,9 @@ static void vm_waits_for_the_inventory(void **fixture)
 	assert_true(is_from_zero(f, guest, "exits"));
 }
 
-static void vm_of_no_process_is_anybodys(void **fixture)
+TEST(vm_of_no_process_is_anybodys, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	start(f, only_exits, 1);
 	set(f, "112-10", "exits", 1000);
@@ -887,9 +881,9 @@ static void vm_of_no_process_is_anybodys(void **fixture)
 }
 
 /* One whose process was no guest: it would add what it had counted before we came. */
-static void vm_of_unknown_past_does_not_join_anybodys(void **fixture)
+TEST(vm_of_unknown_past_does_not_join_anybodys, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	start(f, only_exits, 1);
 	make_process(f, 114, false);
@@ -902,9 +896,9 @@ static void vm_of_unknown_past_does_not_join_anybodys(void **fixture)
 	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
 }
 
-static void other_pid_namespace_is_said(void **fixture)
+TEST(other_pid_namespace_is_said, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	char path[PATH_MAX];
 
 	guests_add_fake(f->guests, 7, "another one with the same number", 1);
@@ -919,9 +913,9 @@ static void other_pid_namespace_is_said(void **fixture)
 	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
 }
 
-static void first_pid_namespace_is_normal(void **fixture)
+TEST(first_pid_namespace_is_normal, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	char path[PATH_MAX];
 
 	make_folder(f, "/proc/self/ns");
@@ -932,7 +926,7 @@ static void first_pid_namespace_is_normal(void **fixture)
 }
 
 /* Text that is no number leaves the row out, not at 0. */
-static void text_of_counters(void **fixture)
+TEST(text_of_counters, setup, teardown)
 {
 	static const struct {
 		const char *text;
@@ -946,7 +940,7 @@ static void text_of_counters(void **fixture)
 		{ "+1\n", ABSENT }, { "--1\n", ABSENT }, { "-\n", ABSENT }, { "- 1\n", ABSENT },
 		{ "0x10\n", ABSENT }, { "1.5\n", ABSENT }, { "Distributor\n", ABSENT },
 	};
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 
 	start(f, only_exits, 1);
 	for (size_t i = 0; i < SIZE(cases); i++) {
@@ -964,10 +958,10 @@ static void text_of_counters(void **fixture)
 	}
 }
 
-static void flaw_D4_absent_file_is_not_tried_again(void **fixture)
+TEST(flaw_D4_absent_file_is_not_tried_again, setup, teardown)
 {
 	static const char *const names[] = { "exits", "hypercalls" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, names, SIZE(names));
@@ -982,10 +976,10 @@ static void flaw_D4_absent_file_is_not_tried_again(void **fixture)
 }
 
 /* The kernel makes the folder first, then one file after the other. */
-static void folder_in_the_making_is_read_again(void **fixture)
+TEST(folder_in_the_making_is_read_again, setup, teardown)
 {
 	static const char *const names[] = { "exits", "hypercalls" };
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, names, SIZE(names));
@@ -997,9 +991,9 @@ static void folder_in_the_making_is_read_again(void **fixture)
 }
 
 /* Between the list of folders and the last file the VM may end: what it counted is not lost. */
-static void file_that_vanishes_keeps_its_count(void **fixture)
+TEST(file_that_vanishes_keeps_its_count, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 	char path[2 * PATH_MAX];
 
@@ -1013,9 +1007,9 @@ static void file_that_vanishes_keeps_its_count(void **fixture)
 	assert_int_equal(count_of(f, guest, "exits"), 1050);
 }
 
-static void flaw_D4_vcpu_folders_are_left_alone(void **fixture)
+TEST(flaw_D4_vcpu_folders_are_left_alone, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -1057,9 +1051,9 @@ static int collect_with(struct fixture *f, unsigned int left)
 	return err;
 }
 
-static void without_descriptors_it_waits(void **fixture)
+TEST(without_descriptors_it_waits, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
 
 	start(f, only_exits, 1);
@@ -1077,9 +1071,9 @@ static void without_descriptors_it_waits(void **fixture)
 	assert_int_equal(count_of(f, guest, "exits"), 9);
 }
 
-static void no_descriptor_stays_open(void **fixture)
+TEST(no_descriptor_stays_open, setup, teardown)
 {
-	struct fixture *f = *fixture;
+	struct fixture *f = *state;
 	size_t before = nr_descriptors();
 
 	guests_add_fake(f->guests, 7, "g", 1);
@@ -1090,57 +1084,7 @@ static void no_descriptor_stays_open(void **fixture)
 	assert_int_equal(nr_descriptors(), before);
 }
 
-static void close_takes_null(void **fixture)
+TEST(close_takes_null, setup, teardown)
 {
-	(void)fixture;
 	debugfs_provider.close(NULL);
-}
-
-#define CASE(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-UNIT(test_debugfs)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(flaw_C1_fields_are_there_without_a_vm),
-		CASE(fields_do_not_come_from_a_vm),
-		CASE(unknown_read_only_file_is_a_gauge),
-		CASE(s390_instructions_are_children),
-		CASE(name_of_another_source_is_left_alone),
-		CASE(missing_folder_is_explained),
-		CASE(flaw_C5_folder_may_come_later),
-		CASE(folder_may_go_and_come_back),
-		CASE(flaw_A7_lockdown_is_said),
-		CASE(flaw_A3_missing_rights_are_said),
-		CASE(refusal_while_running_is_an_error),
-		CASE(live_lockdown_is_said),
-		CASE(no_vm_no_rows),
-		CASE(nothing_wanted_no_rows),
-		CASE(only_what_is_wanted),
-		CASE(flaw_B3_ended_vm_has_no_rows),
-		CASE(flaw_B3_folder_may_outlive_its_guest),
-		CASE(flaw_B4_others_stay_when_one_ends),
-		CASE(flaw_B4_sum_stays_when_one_of_two_vms_ends),
-		CASE(vm_made_anew_under_its_old_name),
-		CASE(counter_reset_by_somebody_goes_on),
-		CASE(flaw_B9_pid_is_exact),
-		CASE(flaw_B9_other_folders_are_no_vms),
-		CASE(flaw_B10_vm_that_appears_later_counts),
-		CASE(flaw_B11_levels_are_no_counters),
-		CASE(past_is_included_on_request),
-		CASE(vm_waits_for_the_inventory),
-		CASE(vm_of_no_process_is_anybodys),
-		CASE(vm_of_unknown_past_does_not_join_anybodys),
-		CASE(other_pid_namespace_is_said),
-		CASE(first_pid_namespace_is_normal),
-		CASE(text_of_counters),
-		CASE(flaw_D4_absent_file_is_not_tried_again),
-		CASE(folder_in_the_making_is_read_again),
-		CASE(file_that_vanishes_keeps_its_count),
-		CASE(flaw_D4_vcpu_folders_are_left_alone),
-		CASE(without_descriptors_it_waits),
-		CASE(no_descriptor_stays_open),
-		CASE(close_takes_null),
-	};
-
-	return cmocka_run_group_tests_name("debugfs", tests, NULL, NULL);
 }

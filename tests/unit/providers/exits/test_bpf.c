@@ -5,16 +5,11 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
@@ -163,7 +158,7 @@ static void make_thread(struct machine *machine, uint32_t number)
 	map.keys[map.nr_keys++] = (struct exits_argument_key){ .thread = number, .a = 0x3f8 };
 }
 
-static void test_threads_end_together(void **state)
+TEST(test_threads_end_together, setup, teardown)
 {
 	struct machine *machine = *state;
 	const uint32_t ended[] = { 0, 2 };
@@ -190,7 +185,7 @@ static void test_threads_end_together(void **state)
 }
 
 /* The kernel stops at a key that is gone: the keys after it would be counted again. */
-static void test_a_key_that_is_gone(void **state)
+TEST(test_a_key_that_is_gone, setup, teardown)
 {
 	struct machine *machine = *state;
 	const uint32_t ended[] = { 0, 1, 2, 3 };
@@ -213,7 +208,7 @@ static void test_a_key_that_is_gone(void **state)
 }
 
 /* Keys that come while it is read may leave no room for the last ones. */
-static void test_full_for_a_moment(void **state)
+TEST(test_full_for_a_moment, setup, teardown)
 {
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
@@ -231,7 +226,7 @@ static void test_full_for_a_moment(void **state)
 }
 
 /* A thread with too many arguments gets a new epoch; the old epoch's arguments are dropped. */
-static void test_too_many_arguments(void **state)
+TEST(test_too_many_arguments, setup, teardown)
 {
 	struct machine *machine = *state;
 	struct exits_thread *thread;
@@ -257,7 +252,7 @@ static void test_too_many_arguments(void **state)
 	assert_int_equal(map.deleted[0].thread, 1);
 }
 
-static void test_more_threads(void **state)
+TEST(test_more_threads, setup, teardown)
 {
 	struct machine *machine = *state;
 	struct error error = { "" };
@@ -276,7 +271,7 @@ static void test_more_threads(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
 }
 
-static void test_sleepers(void **state)
+TEST(test_sleepers, setup, teardown)
 {
 	struct machine *machine = *state;
 	struct exits_sleeper sleeper = { .tgid = 100, .tid = 101, .vcpu = 1, .since_ns = 5000,
@@ -312,7 +307,7 @@ static void test_sleepers(void **state)
 }
 
 /* Threads are found by their tids, which are forgotten with them; not one that is another's now. */
-static void test_tids_are_forgotten(void **state)
+TEST(test_tids_are_forgotten, setup, teardown)
 {
 	struct machine *machine = *state;
 	const uint32_t ended[] = { 0, 1, 2 };
@@ -338,7 +333,7 @@ static uint64_t if_there(const struct machine *machine, const char *event, uint6
 	return trace_event_exists(&machine->env, "kvm", event) ? misses : 0;
 }
 
-static void test_missed(void **state)
+TEST(test_missed, setup, teardown)
 {
 	struct machine *machine = *state;
 	struct error error = { "" };
@@ -354,7 +349,7 @@ static void test_missed(void **state)
 				 if_there(machine, "kvm_pio", 40));
 }
 
-static void test_kernel_does_not_tell(void **state)
+TEST(test_kernel_does_not_tell, setup, teardown)
 {
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
@@ -367,21 +362,4 @@ static void test_kernel_does_not_tell(void **state)
 	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), -EINVAL);
 	assert_string_equal(error.text,
 			    "cannot read the arguments of exits from the kernel: Invalid argument");
-}
-
-UNIT(test_bpf)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_key_that_is_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full_for_a_moment, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_too_many_arguments, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sleepers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_tids_are_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("exits_bpf", tests, NULL, NULL);
 }

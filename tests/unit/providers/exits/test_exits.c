@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the BPF program's records to rows: of which vCPU, of which name, and never back. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/facts/shared_fields.h"
 #include "lib/array.h"
@@ -345,7 +339,7 @@ static struct exits_thread *begin_parent(struct world *w, uint32_t number)
 	return record;
 }
 
-static void test_counts_and_times(void **state)
+TEST(test_counts_and_times, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 1, false);
@@ -373,7 +367,7 @@ static void test_counts_and_times(void **state)
 }
 
 /* The time of a vCPU goes on while it halts, and so does the time of the halt. */
-static void test_long_halt_is_in_every_sample(void **state)
+TEST(test_long_halt_is_in_every_sample, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -399,7 +393,7 @@ static void test_long_halt_is_in_every_sample(void **state)
 }
 
 /* What is polled is told when the halt is over; the rest of the halt is idle. */
-static void test_polls(void **state)
+TEST(test_polls, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -419,7 +413,7 @@ static void test_polls(void **state)
 }
 
 /* KVM polls before SIPI, too, and says so at the end of the next halt, which is shorter. */
-static void test_poll_within_its_exits(void **state)
+TEST(test_poll_within_its_exits, setup_away, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -435,7 +429,7 @@ static void test_poll_within_its_exits(void **state)
 }
 
 /* An exit that is seen open and then shorter than shown: the time of the vCPU does not go back. */
-static void test_never_back(void **state)
+TEST(test_never_back, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -456,7 +450,7 @@ static void test_never_back(void **state)
 	assert_int_equal(count_of(w, "time(kvm)"), 1500);
 }
 
-static void test_user_space_within_an_exit(void **state)
+TEST(test_user_space_within_an_exit, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -487,7 +481,7 @@ static void test_user_space_within_an_exit(void **state)
 }
 
 /* The exit to user space is seen open, and then while the program adds it to its cell. */
-static void test_user_space_never_back(void **state)
+TEST(test_user_space_never_back, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -513,7 +507,7 @@ static void test_user_space_never_back(void **state)
 }
 
 /* A vCPU that halts is kicked, and user space has it until its thread sleeps in KVM again. */
-static void test_parts_of_a_kicked_halt(void **state)
+TEST(test_parts_of_a_kicked_halt, setup_away, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -546,7 +540,7 @@ static void test_parts_of_a_kicked_halt(void **state)
 }
 
 /* It was asleep, as was shown; and then it turns out that a wake-up had come long ago. */
-static void test_sleep_that_was_a_wait(void **state)
+TEST(test_sleep_that_was_a_wait, setup_away, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -575,7 +569,7 @@ static void test_sleep_that_was_a_wait(void **state)
 }
 
 /* Nobody starts this vCPU: it sleeps, and has made no exit. */
-static void test_never_started(void **state)
+TEST(test_never_started, setup_away, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -624,7 +618,7 @@ static void assert_off(struct world *w, struct exits_thread *record, uint64_t us
  * The scheduler says what the thread has done since the exit, and does now. A file that is not
  * there, or that says less than at the exit, says nothing.
  */
-static void test_user_space_that_is_off(void **state)
+TEST(test_user_space_that_is_off, setup_away, teardown)
 {
 	static const struct {
 		const char *stat; /* NULL: none */
@@ -692,7 +686,7 @@ static struct exits_time random_time(uint32_t *random, uint64_t limit)
 	return time;
 }
 
-static void test_parts_are_the_whole(void **state)
+TEST(test_parts_are_the_whole, setup, teardown)
 {
 	const struct exits_time time = {
 		.ns = { [EXITS_VMEXIT] = 500, [EXITS_USERSPACE] = 120 },
@@ -703,7 +697,6 @@ static void test_parts_are_the_whole(void **state)
 	uint64_t parts[TIME_PARTS];
 	uint32_t random = 1;
 
-	(void)state;
 	exit_fields_split(1000, &time, parts);
 	assert_whole(parts, 1000);
 	assert_int_equal(parts[TIME_WAIT], 90);
@@ -725,7 +718,7 @@ static void test_parts_are_the_whole(void **state)
 }
 
 /* The guest's time does not go back, and idle time grows less for it: the rest comes later. */
-static void test_parts_stay_the_whole(void **state)
+TEST(test_parts_stay_the_whole, setup, teardown)
 {
 	static const uint64_t earlier[TIME_PARTS] = {
 		[TIME_WHOLE] = 1000, [TIME_GUEST] = 500, [TIME_KVM] = 100, [TIME_USER] = 100,
@@ -736,7 +729,6 @@ static void test_parts_stay_the_whole(void **state)
 		[TIME_IDLE] = 310, [TIME_POLL] = 70, [TIME_L2] = 400,
 	};
 
-	(void)state;
 	exit_fields_keep(earlier, parts);
 	assert_whole(parts, 1100);
 	assert_int_equal(parts[TIME_GUEST], 500);
@@ -748,11 +740,10 @@ static void test_parts_stay_the_whole(void **state)
 }
 
 /* Whatever the sums say from one sample to the next. */
-static void test_parts_never_go_back(void **state)
+TEST(test_parts_never_go_back, setup, teardown)
 {
 	uint32_t random = 7;
 
-	(void)state;
 	for (int vcpu = 0; vcpu < 500; vcpu++) {
 		uint64_t shown[TIME_PARTS] = { 0 }, parts[TIME_PARTS], whole_ns = 0;
 
@@ -789,7 +780,7 @@ static void exits_for_msr(struct exits_thread *record, uint64_t at_ns)
 }
 
 /* Exits of L2 have a name of their own, and their vCPU a time in L2. */
-static void test_nested(void **state)
+TEST(test_nested, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -808,7 +799,7 @@ static void test_nested(void **state)
 }
 
 /* Until it is known whether an exit is of L2, it is in no count: none goes back. */
-static void test_nested_never_back(void **state)
+TEST(test_nested_never_back, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -834,7 +825,7 @@ static void test_nested_never_back(void **state)
 }
 
 /* A thread that ends within an exit: that exit is counted. */
-static void test_nested_thread_ends(void **state)
+TEST(test_nested_thread_ends, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -851,7 +842,7 @@ static void test_nested_thread_ends(void **state)
 	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 1);
 }
 
-static void test_names(void **state)
+TEST(test_names, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -869,7 +860,7 @@ static void test_names(void **state)
 }
 
 /* A vCPU whose thread is replaced goes on from where it was; the record is free for the next. */
-static void test_thread_is_replaced(void **state)
+TEST(test_thread_is_replaced, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *old = begin(w, 0, false), *new;
@@ -896,7 +887,7 @@ static void test_thread_is_replaced(void **state)
 }
 
 /* Its last exits are the guest's; then the rows end. */
-static void test_guest_ends(void **state)
+TEST(test_guest_ends, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -916,7 +907,7 @@ static void test_guest_ends(void **state)
 }
 
 /* What a process does that lives on without its VM is the ended guest's, too. */
-static void test_thread_survives_its_guest(void **state)
+TEST(test_thread_survives_its_guest, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -934,7 +925,7 @@ static void test_thread_survives_its_guest(void **state)
 }
 
 /* An exit that was open when its thread ended is counted and has no time. */
-static void test_exit_that_never_ends(void **state)
+TEST(test_exit_that_never_ends, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -960,7 +951,7 @@ static void test_exit_that_never_ends(void **state)
 }
 
 /* What stats have counted of an exit that never ended stays: the provider has none of it. */
-static void test_open_when_the_thread_ends(void **state)
+TEST(test_open_when_the_thread_ends, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -983,7 +974,7 @@ static void test_open_when_the_thread_ends(void **state)
 }
 
 /* The argument of an open exit has the exit's time: the parts of an exit add up while it lasts. */
-static void test_argument_of_an_open_exit(void **state)
+TEST(test_argument_of_an_open_exit, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1016,7 +1007,7 @@ static void test_argument_of_an_open_exit(void **state)
 }
 
 /* A read has begun: its time is the read's, which will have it. */
-static void test_a_read_that_is_open(void **state)
+TEST(test_a_read_that_is_open, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1046,7 +1037,7 @@ static void test_a_read_that_is_open(void **state)
 }
 
 /* A sample takes a while: threads that begin meanwhile have time, too. */
-static void test_thread_begins_during_the_sample(void **state)
+TEST(test_thread_begins_during_the_sample, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t guest = parent_is_guest(w);
@@ -1065,7 +1056,7 @@ static void test_thread_begins_during_the_sample(void **state)
 }
 
 /* A guest that is found late: what its thread did before stays where it was shown. */
-static void test_owner_is_known_late(void **state)
+TEST(test_owner_is_known_late, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *late = begin_parent(w, 0), *other = begin(w, 1, false);
@@ -1102,7 +1093,7 @@ static void test_owner_is_known_late(void **state)
 }
 
 /* The same for a vCPU's number, while an exit is open: each has the time of its own. */
-static void test_index_is_known_late(void **state)
+TEST(test_index_is_known_late, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin_parent(w, 0);
@@ -1129,7 +1120,7 @@ static void test_index_is_known_late(void **state)
 }
 
 /* Two threads of a process that lived between two samples: the inventory never had it. */
-static void test_unknown_guest_ends(void **state)
+TEST(test_unknown_guest_ends, setup, teardown)
 {
 	struct world *w = *state;
 	const struct guest *guest;
@@ -1157,7 +1148,7 @@ static void test_unknown_guest_ends(void **state)
 }
 
 /* A thread that raises an interrupt, and runs its vCPU only then, is looked for again. */
-static void test_interrupt_before_the_first_exit(void **state)
+TEST(test_interrupt_before_the_first_exit, setup, teardown)
 {
 	const struct exits_argument_key line = { .a = 5, .b = 1, .kind = EXITS_INTERRUPT,
 						 .cell = EXITS_NO_CELL };
@@ -1188,7 +1179,7 @@ static void test_interrupt_before_the_first_exit(void **state)
 	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 7);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1245,7 +1236,7 @@ static void test_arguments(void **state)
 }
 
 /* They are the guest's, whatever thread raises them, and have no times. */
-static void test_interrupts(void **state)
+TEST(test_interrupts, setup, teardown)
 {
 	static const struct {
 		struct exits_argument_key key;
@@ -1286,7 +1277,7 @@ static const struct exits_argument_key com1 = { .a = 0x3f8, .b = 1, .c = 1, .kin
 #define COM1 "ioport(IO 0x3f8 write 1 COM1)"
 
 /* Two VMs of one process, each with a vCPU 0: one row, and the ended one's part stays in it. */
-static void test_arguments_of_two_threads(void **state)
+TEST(test_arguments_of_two_threads, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *records[2] = { begin(w, 0, false), begin(w, 1, false) };
@@ -1308,7 +1299,7 @@ static void test_arguments_of_two_threads(void **state)
 	assert_int_equal(count_of(w, "ioport"), 201);
 }
 
-static void test_arguments_of_a_late_owner(void **state)
+TEST(test_arguments_of_a_late_owner, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin_parent(w, 0);
@@ -1328,7 +1319,7 @@ static void test_arguments_of_a_late_owner(void **state)
 }
 
 /* What was counted in an epoch that is over stays, and the next one begins at 0. */
-static void test_epochs(void **state)
+TEST(test_epochs, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1351,7 +1342,7 @@ static void test_epochs(void **state)
 }
 
 /* A guest that asks for ever more leaves gets a bounded number of rows, and names. */
-static void test_greedy_guest(void **state)
+TEST(test_greedy_guest, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1380,7 +1371,7 @@ static void test_greedy_guest(void **state)
 }
 
 /* There is room for more threads from now on; the others go on. */
-static void test_more_records(void **state)
+TEST(test_more_records, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1411,7 +1402,7 @@ static const struct exits_code svm_codes[EXITS_CELLS] = {
 	[71] = { 2, EXITS_USERSPACE, 1, 0 },
 };
 
-static void test_long_cells(void **state)
+TEST(test_long_cells, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1434,7 +1425,7 @@ static void test_long_cells(void **state)
 	exits_names_free(names);
 }
 
-static void test_long_exits(void **state)
+TEST(test_long_exits, setup, teardown)
 {
 	struct world *w = *state;
 	const struct exits_thread *record = begin(w, 1, false);
@@ -1481,7 +1472,7 @@ static void test_long_exits(void **state)
 }
 
 /* A thread of a process that the inventory does not know as a guest. */
-static void test_unknown_thread(void **state)
+TEST(test_unknown_thread, setup, teardown)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
@@ -1494,13 +1485,12 @@ static void test_unknown_thread(void **state)
 }
 
 /* What is not known is no reason to refuse. */
-static void test_jit(void **state)
+TEST(test_jit)
 {
 	char root[] = "/tmp/kvmtop-jit-XXXXXX", path[128];
 	struct env env = { .root = root };
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	assert_true(bpf_has_jit(&env));
 	snprintf(path, sizeof(path), "mkdir -p %s/proc/sys/net/core", root);
@@ -1514,55 +1504,4 @@ static void test_jit(void **state)
 	}
 	snprintf(path, sizeof(path), "rm -r %s", root);
 	assert_int_equal(system(path), 0);
-}
-
-UNIT(test_exits)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define AWAY(name) cmocka_unit_test_setup_teardown(name, setup_away, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_counts_and_times),
-		TEST(test_long_halt_is_in_every_sample),
-		TEST(test_polls),
-		TEST(test_never_back),
-		TEST(test_user_space_within_an_exit),
-		TEST(test_user_space_never_back),
-		AWAY(test_parts_of_a_kicked_halt),
-		AWAY(test_sleep_that_was_a_wait),
-		AWAY(test_never_started),
-		AWAY(test_poll_within_its_exits),
-		AWAY(test_user_space_that_is_off),
-		TEST(test_parts_are_the_whole),
-		TEST(test_parts_stay_the_whole),
-		TEST(test_parts_never_go_back),
-		TEST(test_nested),
-		TEST(test_nested_never_back),
-		TEST(test_nested_thread_ends),
-		TEST(test_names),
-		TEST(test_thread_is_replaced),
-		TEST(test_guest_ends),
-		TEST(test_thread_survives_its_guest),
-		TEST(test_exit_that_never_ends),
-		TEST(test_open_when_the_thread_ends),
-		TEST(test_argument_of_an_open_exit),
-		TEST(test_a_read_that_is_open),
-		TEST(test_thread_begins_during_the_sample),
-		TEST(test_owner_is_known_late),
-		TEST(test_index_is_known_late),
-		TEST(test_unknown_guest_ends),
-		TEST(test_interrupt_before_the_first_exit),
-		TEST(test_arguments),
-		TEST(test_interrupts),
-		TEST(test_arguments_of_two_threads),
-		TEST(test_arguments_of_a_late_owner),
-		TEST(test_epochs),
-		TEST(test_greedy_guest),
-		TEST(test_more_records),
-		TEST(test_long_cells),
-		TEST(test_long_exits),
-		TEST(test_unknown_thread),
-		cmocka_unit_test(test_jit),
-	};
-
-	return cmocka_run_group_tests_name("exits", tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From counts by program counter to paths of guests' functions: nothing twice, and all of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/facts/shared_fields.h"
 #include "lib/array.h"
@@ -164,7 +158,7 @@ static const char *take(struct world *w)
 	return text;
 }
 
-static void new_counts_only(void **state)
+TEST(new_counts_only, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -177,7 +171,7 @@ static void new_counts_only(void **state)
 }
 
 /* Addresses of one function are one function. */
-static void names_by_the_file(void **state)
+TEST(names_by_the_file, setup, teardown)
 {
 	struct world *w = *state;
 	char name[32];
@@ -206,7 +200,7 @@ static void names_by_the_file(void **state)
 }
 
 /* From the slot to the map, and back: a moment at which neither has all is waited for. */
-static void counts_that_move(void **state)
+TEST(counts_that_move, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -225,7 +219,7 @@ static void counts_that_move(void **state)
 }
 
 /* What found no room in the map is gone, and begins at 0 when it is there again. */
-static void counts_that_are_lost(void **state)
+TEST(counts_that_are_lost, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -239,7 +233,7 @@ static void counts_that_are_lost(void **state)
 }
 
 /* An entry that is idle is removed from the map, and begins at 0 when it is there again. */
-static void idle_entries(void **state)
+TEST(idle_entries, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -253,7 +247,7 @@ static void idle_entries(void **state)
 }
 
 /* Its program counters are no one's business, or are what is left from its start. */
-static void a_guest_that_is_protected(void **state)
+TEST(a_guest_that_is_protected, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -262,7 +256,7 @@ static void a_guest_that_is_protected(void **state)
 	assert_string_equal(take(w), "msr;[unknown] 5,vmgexit;[unknown] 1");
 }
 
-static void a_record_of_another_thread(void **state)
+TEST(a_record_of_another_thread, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -273,20 +267,4 @@ static void a_record_of_another_thread(void **state)
 	exits_guest_code_release(w->code, 0);
 	slot(w, 0, KERNEL, CELL_MSR, 2);
 	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
-}
-
-UNIT(test_guest_code)
-{
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	static const struct CMUnitTest tests[] = {
-		TEST(new_counts_only),
-		TEST(names_by_the_file),
-		TEST(counts_that_move),
-		TEST(counts_that_are_lost),
-		TEST(idle_entries),
-		TEST(a_guest_that_is_protected),
-		TEST(a_record_of_another_thread),
-	};
-
-	return cmocka_run_group_tests_name("guest_code", tests, NULL, NULL);
 }

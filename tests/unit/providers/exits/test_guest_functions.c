@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How often, and how many at a time, guests' memory is read that has no end or no symbols. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "host/guest_symbols.h"
 #include "lib/clock.h"
@@ -144,7 +138,7 @@ static void samples(struct world *w, size_t nr_guests, int nr)
 }
 
 /* Memory full of what looks like tables: the pauses are 2, 4, 8 ... 60 s. */
-static void too_much_makes_pauses_longer(void **state)
+TEST(too_much_makes_pauses_longer, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -160,7 +154,7 @@ static void too_much_makes_pauses_longer(void **state)
 }
 
 /* Memory that never comes has a bound, also of guests that are gone. */
-static void readings_without_end_are_bounded(void **state)
+TEST(readings_without_end_are_bounded, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -181,7 +175,7 @@ static void readings_without_end_are_bounded(void **state)
 	assert_in_range(nr_found, GUESTS, 3 * GUESTS);
 }
 
-static void one_costly_reading_at_a_time(void **state)
+TEST(one_costly_reading_at_a_time, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -192,15 +186,4 @@ static void one_costly_reading_at_a_time(void **state)
 	is_stuck = true;
 	samples(w, 10, 3);
 	assert_int_equal(nr_readings, 1);
-}
-
-UNIT(test_guest_functions)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(too_much_makes_pauses_longer, setup, teardown),
-		cmocka_unit_test_setup_teardown(readings_without_end_are_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_costly_reading_at_a_time, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("guest_functions", tests, NULL, NULL);
 }

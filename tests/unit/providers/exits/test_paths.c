@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stacks: which of them the kernel goes on to keep, and where samples are taken. */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +8,6 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
@@ -35,7 +30,7 @@ static struct exits_bpf *open_programs(const struct env *env)
 }
 
 /* The stack of a thread that sleeps is needed when it is back, however many others there are. */
-static void stacks_of_sleepers_stay(void **state)
+TEST(stacks_of_sleepers_stay)
 {
 	uint64_t frames[EXITS_FRAMES] = { 1 }, stay[] = { 70, 1000, 3 };
 	struct error error = { "" };
@@ -44,7 +39,6 @@ static void stacks_of_sleepers_stay(void **state)
 	struct env env;
 	int fd;
 
-	(void)state;
 	assert_int_equal(env_init(&env, "", &error), 0);
 	bpf = env.tracefs ? open_programs(&env) : NULL;
 	if (!bpf) {
@@ -108,7 +102,7 @@ static void put_online(const char *root, const char *text)
 }
 
 /* A CPU that comes takes samples, and one that went and came has a new event. */
-static void samples_follow_cpus(void **state)
+TEST(samples_follow_cpus)
 {
 	static const char *const folders[] = { "/sys", "/sys/devices", "/sys/devices/system",
 					       "/sys/devices/system/cpu" };
@@ -121,7 +115,6 @@ static void samples_follow_cpus(void **state)
 	struct guests *guests;
 	int before;
 
-	(void)state;
 	assert_int_equal(env_init(&env, "", &error), 0);
 	bpf = env.tracefs && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? open_programs(&env) : NULL;
 	if (!bpf) {
@@ -164,14 +157,4 @@ static void samples_follow_cpus(void **state)
 		rmdir(path);
 	}
 	rmdir(root);
-}
-
-UNIT(test_paths)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_of_sleepers_stay),
-		cmocka_unit_test(samples_follow_cpus),
-	};
-
-	return cmocka_run_group_tests_name("paths", tests, NULL, NULL);
 }

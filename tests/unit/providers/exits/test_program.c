@@ -3,15 +3,12 @@
  * The BPF program of the provider "exits", run here as plain C: what its records say after a row of
  * events. Its helpers and maps are made of a few arrays.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/providers/bpf_as_c.h"
 
@@ -446,9 +443,8 @@ static const struct exits_cell *cell_of(uint32_t record, uint64_t code, uint64_t
 	return &reason_in(record, cell)->cell;
 }
 
-static void test_exit_and_entry(void **state)
+TEST(test_exit_and_entry, setup)
 {
-	(void)state;
 	exits_at(1000, HLT);
 	leaves_at(1200, IO, 0);
 	enters_at(1500);
@@ -461,12 +457,11 @@ static void test_exit_and_entry(void **state)
 }
 
 /* A guest of guests, or a fuzzer: what one record has no room for is in others of the thread. */
-static void test_many_reasons(void **state)
+TEST(test_many_reasons, setup)
 {
 	const struct exits_records records = { m.records, RECORDS, { NULL } };
 	static struct exits_record record;
 
-	(void)state;
 	for (uint64_t code = 1; code <= 90; code++) {
 		exits_at(1000 * code, code);
 		enters_at(1000 * code + code);
@@ -495,9 +490,8 @@ static void test_many_reasons(void **state)
 }
 
 /* Clocks of some RISC-V machines tick once a microsecond. */
-static void test_slow_clock(void **state)
+TEST(test_slow_clock, setup)
 {
-	(void)state;
 	exits_at(1000, IO);
 	enters_at(2000);
 	exits_at(2000, IO); /* the guest ran for less than a tick */
@@ -512,9 +506,8 @@ static void test_slow_clock(void **state)
 }
 
 /* A halt is kicked, begins again without an entry, and is kicked again: no time is dropped. */
-static void test_two_exits_to_user_space(void **state)
+TEST(test_two_exits_to_user_space, setup)
 {
-	(void)state;
 	exits_at(1000, HLT);
 	leaves_at(1100, 0, -EINTR);
 	leaves_at(1700, 0, -EINTR);
@@ -642,11 +635,10 @@ static const struct exits_parts *parts_of_cell(uint64_t code, uint64_t kind)
 }
 
 /* The reader has made the record of a vCPU that slept before there was a program. */
-static void test_asleep_before(void **state)
+TEST(test_asleep_before, setup)
 {
 	struct exits_thread *record = &m.records[7];
 
-	(void)state;
 	sees_away = true;
 	*record = (struct exits_thread){ .pid_tgid = bpf_get_current_pid_tgid(), .number = 7,
 					 .vcpu = 1, .at.away = EXITS_IDLES,
@@ -666,9 +658,8 @@ static void test_asleep_before(void **state)
 }
 
 /* Its timer's interrupt makes it leave, and another one has the CPU. */
-static void test_preempted(void **state)
+TEST(test_preempted, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	loses_cpu_at(103, RUNNABLE);
@@ -700,9 +691,8 @@ static void test_preempted(void **state)
 }
 
 /* A thread whose first exit is still to come has no record. */
-static void test_away_without_record(void **state)
+TEST(test_away_without_record, setup)
 {
-	(void)state;
 	sees_away = true;
 	loses_cpu_at(50, RUNNABLE);
 	exits_at(90, IO);
@@ -713,9 +703,8 @@ static void test_away_without_record(void **state)
 }
 
 /* A page comes from a pager; when it is there, the CPU is another one's for a while. */
-static void test_page_within_an_exit(void **state)
+TEST(test_page_within_an_exit, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	loses_cpu_at(110, ASLEEP);
@@ -738,11 +727,10 @@ static void test_page_within_an_exit(void **state)
 }
 
 /* Polled for 20, asleep until an interrupt, and then it waits for a CPU. */
-static void test_halt_ended_by_interrupt(void **state)
+TEST(test_halt_ended_by_interrupt, setup)
 {
 	__u64 *polled = &m.vcpu.stat.generic.halt_poll_fail_ns;
 
-	(void)state;
 	begin_away();
 	exits_at(10, HLT); /* what KVM has polled before is not known */
 	enters_at(20);
@@ -768,9 +756,8 @@ static void test_halt_ended_by_interrupt(void **state)
  * A signal ends KVM_RUN, user space works for 50, and the halt goes on: its part ends when the
  * vCPU's thread sleeps again.
  */
-static void test_halt_ended_by_signal(void **state)
+TEST(test_halt_ended_by_signal, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, HLT);
 	loses_cpu_at(110, BLOCKED_VCPU);
@@ -795,9 +782,8 @@ static void test_halt_ended_by_signal(void **state)
 }
 
 /* INIT in a halt: the vCPU waits for SIPI, and KVM_RUN fails once more before that comes. */
-static void test_halt_ended_by_init(void **state)
+TEST(test_halt_ended_by_init, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, HLT);
 	leaves_at(200, 0, -EINTR);
@@ -811,9 +797,8 @@ static void test_halt_ended_by_init(void **state)
 }
 
 /* Outside a halt, as of a guest that has booted again: no exit has it. */
-static void test_wait_for_sipi(void **state)
+TEST(test_wait_for_sipi, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -831,9 +816,8 @@ static void test_wait_for_sipi(void **state)
 }
 
 /* KVM halts the vCPU until the host has its page: the guest does not know, and has work. */
-static void test_async_page_fault(void **state)
+TEST(test_async_page_fault, setup)
 {
-	(void)state;
 	begin_away();
 	m.vcpu.arch.apf.halted = true;
 	exits_at(100, IO);
@@ -850,9 +834,8 @@ static void test_async_page_fault(void **state)
 }
 
 /* Since Linux 6.12: asleep, and yet in the queue of its CPU for a while. */
-static void test_delayed_dequeue(void **state)
+TEST(test_delayed_dequeue, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, HLT);
 	m.task.se.sched_delayed = 1;
@@ -872,11 +855,10 @@ static void test_delayed_dequeue(void **state)
 }
 
 /* The VMM works for 30, sleeps for 500 and waits for 70, which the scheduler's sums say. */
-static void test_user_space_sleeps_and_waits(void **state)
+TEST(test_user_space_sleeps_and_waits, setup)
 {
 	const struct exits_off none = { 0, 0 }, off = { 50, 400 };
 
-	(void)state;
 	begin_away();
 	m.task.se.exec_start = 7000;
 	m.task.se.sum_exec_runtime = 900;
@@ -905,9 +887,8 @@ static void test_user_space_sleeps_and_waits(void **state)
  * CONFIG_IRQ_TIME_ACCOUNTING: the VMM works for 30, in which 5 go to interrupts, then sleeps for
  * 500, in which 200 go to interrupts. Another one only works, for 60, half of it for interrupts.
  */
-static void test_interrupts_while_user_space_sleeps(void **state)
+TEST(test_interrupts_while_user_space_sleeps, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -926,9 +907,8 @@ static void test_interrupts_while_user_space_sleeps(void **state)
 }
 
 /* It was preempted in user space. Interrupts, of no thread's time on some kernels, are User%. */
-static void test_user_space_waits(void **state)
+TEST(test_user_space_waits, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -939,9 +919,8 @@ static void test_user_space_waits(void **state)
 }
 
 /* Moved to another CPU, and not asleep: a clock that is another one's says nothing. */
-static void test_user_space_moves(void **state)
+TEST(test_user_space_moves, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -954,9 +933,8 @@ static void test_user_space_moves(void **state)
 }
 
 /* On another CPU, the clock of which may differ: what did not run was off. */
-static void test_user_space_on_another_cpu(void **state)
+TEST(test_user_space_on_another_cpu, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -970,9 +948,8 @@ static void test_user_space_on_another_cpu(void **state)
 }
 
 /* A clock that is read wrongly makes no time: at most all of the part was off. */
-static void test_user_space_no_longer_than_it_is(void **state)
+TEST(test_user_space_no_longer_than_it_is, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, IO, 0);
@@ -987,9 +964,8 @@ static void test_user_space_no_longer_than_it_is(void **state)
 }
 
 /* Without KVM's interrupt controllers the VMM halts the vCPU: asleep there, it is idle. */
-static void test_halt_in_user_space(void **state)
+TEST(test_halt_in_user_space, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, HLT);
 	leaves_at(110, EXITS_USER_HLT, 0);
@@ -1005,9 +981,8 @@ static void test_halt_in_user_space(void **state)
 }
 
 /* An exit to user space that ends no halt: until the thread sleeps in KVM, or the guest runs. */
-static void test_user_space_ends_at_sleep(void **state)
+TEST(test_user_space_ends_at_sleep, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	leaves_at(110, 0, -EINTR);
@@ -1021,9 +996,8 @@ static void test_user_space_ends_at_sleep(void **state)
 }
 
 /* The begin of what L2 did moves along: what waited between is not L2's. */
-static void test_nested_guest_waits(void **state)
+TEST(test_nested_guest_waits, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	on_nested_exit(NULL);
@@ -1040,9 +1014,8 @@ static void test_nested_guest_waits(void **state)
 }
 
 /* The programs for kernels that attach none of the first kind. */
-static void test_probes(void **state)
+TEST(test_probes, setup)
 {
-	(void)state;
 	begin_away();
 	exits_at(100, IO);
 	m.task.on_rq = 1;
@@ -1056,9 +1029,8 @@ static void test_probes(void **state)
 }
 
 /* Nothing says when the thread has a CPU: a halt is idle to its end, signals or not. */
-static void test_switches_not_seen(void **state)
+TEST(test_switches_not_seen, setup)
 {
-	(void)state;
 	begin_away();
 	sees_away = false;
 	exits_at(100, HLT);
@@ -1201,7 +1173,7 @@ static void run_case(void **state, const struct exit_case *of)
 	check_case(of, step->at_ns, thread.is_in_kvm ? (struct exits_off){ 0, 0 } : thread.off);
 }
 
-static void test_cases_of_recordings(void **state)
+TEST(test_cases_of_recordings, setup)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
 		print_message("%s\n", exit_cases[i].name);
@@ -1209,7 +1181,7 @@ static void test_cases_of_recordings(void **state)
 	}
 }
 
-static void test_cases_of_a_model(void **state)
+TEST(test_cases_of_a_model, setup)
 {
 	for (uint32_t seed = 1; seed <= 3000; seed++) {
 		struct exit_case random;
@@ -1220,9 +1192,8 @@ static void test_cases_of_a_model(void **state)
 }
 
 /* Where the kernel's kvm_exit does not fire, the end of user space's part is not known. */
-static void test_user_space_alone(void **state)
+TEST(test_user_space_alone, setup)
 {
-	(void)state;
 	has_exits = false;
 	leaves_at(1000, IO, 0);
 	leaves_at(9000, IO, 0);
@@ -1231,11 +1202,10 @@ static void test_user_space_alone(void **state)
 }
 
 /* Records that were added later: their numbers follow the numbers of the first ones. */
-static void test_more_records(void **state)
+TEST(test_more_records, setup)
 {
 	const struct exits_reason *reason;
 
-	(void)state;
 	m.free_threads[0] = RECORDS + 1;
 	m.nr_free = 1;
 	exits_at(1000, HLT);
@@ -1251,9 +1221,8 @@ static void test_more_records(void **state)
 }
 
 /* Between two samples a thread ends, and another process's gets its number. */
-static void test_number_of_an_ended_thread(void **state)
+TEST(test_number_of_an_ended_thread, setup)
 {
-	(void)state;
 	exits_at(1000, HLT);
 	enters_at(1500);
 	m.more_tgid = 7;
@@ -1271,9 +1240,8 @@ static void test_number_of_an_ended_thread(void **state)
 }
 
 /* A thread without a record: its exits are lost, once each, until it gets one. */
-static void test_no_room(void **state)
+TEST(test_no_room, setup)
 {
-	(void)state;
 	m.nr_free = 0;
 	m.tid = 2;
 	leaves_at(900, IO, 0); /* of an exit that began before */
@@ -1297,9 +1265,8 @@ static void test_no_room(void **state)
 }
 
 /* An exit that began before all programs were attached: none of them counts any of it. */
-static void test_first_moments(void **state)
+TEST(test_first_moments, setup)
 {
-	(void)state;
 	is_counting = false;
 	exits_at(1000, IO);
 	writes_port();
@@ -1325,9 +1292,8 @@ static void asks_for_leaf(uint64_t leaf)
 }
 
 /* A guest that asks for more leaves than there is room for: another one beside it loses nothing. */
-static void test_greedy_guest(void **state)
+TEST(test_greedy_guest, setup)
 {
-	(void)state;
 	exits_at(1000, HLT);
 	for (uint64_t leaf = 0; leaf < 1000; leaf++)
 		asks_for_leaf(leaf);
@@ -1356,9 +1322,8 @@ static void test_greedy_guest(void **state)
 }
 
 /* Where kvm_exit does not fire, a thread begins with whatever happens to it. */
-static void test_argument_alone(void **state)
+TEST(test_argument_alone, setup)
 {
-	(void)state;
 	has_exits = false;
 	is_counting = false;
 	writes_port();
@@ -1369,9 +1334,8 @@ static void test_argument_alone(void **state)
 	assert_int_equal(m.argument_keys[0].cell, EXITS_NO_CELL);
 }
 
-static void test_argument_has_the_exits_time(void **state)
+TEST(test_argument_has_the_exits_time, setup)
 {
-	(void)state;
 	exits_at(1000, HLT);
 	writes_port();
 	enters_at(1250);
@@ -1390,11 +1354,10 @@ static int setup_long(void **state)
 	return 0;
 }
 
-static void test_long_exit(void **state)
+TEST(test_long_exit, setup_long)
 {
 	const struct exits_long *first = &m.reported[0], *second = &m.reported[1];
 
-	(void)state;
 	m.cpu = 3;
 	begins_at(1000, IO, 0xfff0);
 	writes_port();
@@ -1427,11 +1390,10 @@ static void test_long_exit(void **state)
 }
 
 /* What was polled is of this halt, and no earlier one's, long or short. */
-static void test_long_halt(void **state)
+TEST(test_long_halt, setup_long)
 {
 	__u64 *polled = &m.vcpu.stat.generic.halt_poll_success_ns;
 
-	(void)state;
 	halts[0] = HLT;
 	begins_at(100, HLT, 0);
 	enters_at(200);
@@ -1449,9 +1411,8 @@ static void test_long_halt(void **state)
 }
 
 /* In a halt user space's part has what the halt goes on for between its parts left out. */
-static void test_long_halt_with_user_space(void **state)
+TEST(test_long_halt_with_user_space, setup_long)
 {
-	(void)state;
 	begin_away();
 	begins_at(1000, HLT, 0);
 	leaves_at(1100, 0, -EINTR);
@@ -1474,9 +1435,8 @@ static void test_long_halt_with_user_space(void **state)
 }
 
 /* What the thread waits is beside what the exit took; before the exit it is not of it. */
-static void test_long_wait(void **state)
+TEST(test_long_wait, setup_long)
 {
-	(void)state;
 	begin_away();
 	begins_at(1000, IO, 0);
 	loses_cpu_at(1100, RUNNABLE);
@@ -1549,12 +1509,11 @@ static uint64_t svm_pc_of(struct vcpu_svm *svm, struct vmcb *then)
 	return m.reported[0].pc;
 }
 
-static void test_pc_in_vmcb(void **state)
+TEST(test_pc_in_vmcb, setup_svm)
 {
 	struct vmcb own = { { IO }, { .rip = 0xfff0 } }, nested = { { IO }, { .rip = 0x7c00 } };
 	struct vcpu_svm svm = { .vmcb = &own, .vmcb01 = { &own }, .nested = { { &nested } } };
 
-	(void)state;
 	assert_int_equal(svm_pc_of(&svm, &own), 0xfff0);
 	/* The exit that enters L2: KVM has moved the guest's own program counter on. */
 	assert_int_equal(svm_pc_of(&svm, &nested), 0);
@@ -1584,9 +1543,8 @@ static uint64_t vmx_pc_of(bool is_nested, bool is_copied, bool now_nested)
 	return m.reported[0].pc;
 }
 
-static void test_pc_copied(void **state)
+TEST(test_pc_copied, setup_vmx)
 {
-	(void)state;
 	assert_int_equal(vmx_pc_of(false, true, false), 0xfff0);
 	assert_int_equal(vmx_pc_of(false, false, false), 0);
 	assert_int_equal(vmx_pc_of(true, true, true), 0xfff0);
@@ -1632,9 +1590,8 @@ static void exit_at(uint64_t reason, uint64_t pc, uint64_t took_ns)
 	enters_at(m.now_ns + took_ns);
 }
 
-static void test_pcs(void **state)
+TEST(test_pcs, setup)
 {
-	(void)state;
 	counts_pcs = true;
 	exit_at(IO, KERNEL, 200);
 	exit_at(IO, KERNEL, 300);
@@ -1653,12 +1610,11 @@ static void test_pcs(void **state)
 }
 
 /* More than there are slots: none is lost, and none counted twice. */
-static void test_pcs_move(void **state)
+TEST(test_pcs_move, setup)
 {
 	uint64_t count = 0;
 	bool has_moved = false;
 
-	(void)state;
 	counts_pcs = true;
 	for (unsigned int round = 1; round <= 3; round++) {
 		for (uint64_t i = 0; i < 4 * EXITS_PC_SETS - 1; i++)
@@ -1676,11 +1632,10 @@ static void test_pcs_move(void **state)
 	assert_int_equal(count, reason_in(0, extra_of(&m.records[0])->pcs[0].cell)->cell.count);
 }
 
-static void test_no_room_for_pcs(void **state)
+TEST(test_no_room_for_pcs, setup)
 {
 	uint64_t count = 0;
 
-	(void)state;
 	counts_pcs = true;
 	m.has_no_room = true;
 	for (uint64_t i = 0; i < 200; i++)
@@ -1692,12 +1647,11 @@ static void test_no_room_for_pcs(void **state)
 }
 
 /* AMD's is read when the exit begins: KVM may have changed it when it ends. */
-static void test_pcs_of_vmcb(void **state)
+TEST(test_pcs_of_vmcb, setup)
 {
 	struct vmcb own = { { IO }, { .rip = KERNEL } }, nested = { { IO }, { .rip = KERNEL } };
 	struct vcpu_svm svm = { .vmcb = &own, .vmcb01 = { &own }, .nested = { { &nested } } };
 
-	(void)state;
 	exit_place = EXIT_IN_SVM;
 	counts_pcs = true;
 	leaves_guest_at(1000, &svm.vcpu);
@@ -1713,11 +1667,10 @@ static void test_pcs_of_vmcb(void **state)
 }
 
 /* Intel's is known at the end, if KVM has a copy. */
-static void test_pcs_copied(void **state)
+TEST(test_pcs_copied, setup)
 {
 	struct vcpu_vmx vmx = { .exit_reason = { IO } };
 
-	(void)state;
 	exit_place = EXIT_IN_VMX;
 	counts_pcs = true;
 	vmx.vcpu.arch.rip = KERNEL;
@@ -1731,9 +1684,8 @@ static void test_pcs_copied(void **state)
 	assert_int_equal(counted_at(0, false), 1);
 }
 
-static void test_not_longer(void **state)
+TEST(test_not_longer, setup_long)
 {
-	(void)state;
 	begins_at(1000, IO, 0);
 	enters_at(1400);
 	reports_long = false;
@@ -1743,18 +1695,16 @@ static void test_not_longer(void **state)
 	assert_int_equal(lost_long_exits, 0);
 }
 
-static void test_left_out(void **state)
+TEST(test_left_out, setup_long)
 {
-	(void)state;
 	begins_at(1000, HLT, 0);
 	is_left_out[dense[EXITS_VMEXIT][HLT]] = true;
 	enters_at(9000);
 	assert_int_equal(m.nr_reserved, 0);
 }
 
-static void test_full_ring(void **state)
+TEST(test_full_ring, setup_long)
 {
-	(void)state;
 	for (uint64_t i = 1; i <= 5; i++) {
 		begins_at(i * 10000, IO, 0);
 		enters_at(i * 10000 + 5000);
@@ -1767,7 +1717,7 @@ static void test_full_ring(void **state)
 /* ---- halts */
 
 /* KVM's sums grow while a vCPU halts; they are read when it is entered again. */
-static void test_polls(void **state)
+TEST(test_polls, setup)
 {
 	struct kvm_vcpu_stat_generic *sums = &m.vcpu.stat.generic;
 	struct kvm_vcpu other = { .stat = { .generic = { 100000, 0 } } };
@@ -1809,12 +1759,11 @@ static void test_polls(void **state)
 }
 
 /* The entry has the vCPU: the sums are found from there, and the task is not asked. */
-static void test_polls_by_vcpu(void **state)
+TEST(test_polls_by_vcpu, setup_vmx)
 {
 	struct vcpu_vmx vmx = { .exit_reason = { HLT } };
 	struct kvm_vcpu_stat_generic *sums = &vmx.vcpu.stat.generic;
 
-	(void)state;
 	m.task.preempt_notifiers.first = NULL;
 	halts[1] = HLT;
 	for (uint64_t now_ns = 1000; now_ns < 4000; now_ns += 1000) {
@@ -1838,9 +1787,8 @@ static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
 }
 
 /* One exit of L2 and one of L1, of one reason: each in its own cell, with its own time. */
-static void test_nested(void **state)
+TEST(test_nested, setup)
 {
-	(void)state;
 	exits_at(1000, IO);
 	assert_false(is_nesting);
 	on_nested_exit(NULL);
@@ -1856,9 +1804,8 @@ static void test_nested(void **state)
 }
 
 /* What an exit of L2 is about belongs to the twin, too; an exit is moved once. */
-static void test_nested_argument(void **state)
+TEST(test_nested_argument, setup)
 {
-	(void)state;
 	exits_at(1000, IO);
 	on_nested_exit(NULL);
 	on_nested_exit(NULL);
@@ -1870,9 +1817,8 @@ static void test_nested_argument(void **state)
 }
 
 /* From an entry to an exit of L2 is time in L2; to an exit of L1 it is not. */
-static void test_nested_time(void **state)
+TEST(test_nested_time, setup)
 {
-	(void)state;
 	exits_at(1000, IO);
 	on_nested_exit(NULL);
 	enters_at(1100);
@@ -1888,9 +1834,8 @@ static void test_nested_time(void **state)
 }
 
 /* A guest without guests: no entry is noted, though other guests nest. */
-static void test_not_nested(void **state)
+TEST(test_not_nested, setup)
 {
-	(void)state;
 	assert_int_equal(on_nested_exit(NULL), 0);
 	exits_at(1000, IO);
 	enters_at(1100);
@@ -1901,7 +1846,7 @@ static void test_not_nested(void **state)
 }
 
 /* Both ways to read a vCPU. */
-static void test_reason_in_vcpu(void **state)
+TEST(test_reason_in_vcpu, setup)
 {
 	struct vmcb vmcb = { .control = { HLT } };
 	struct vcpu_svm svm = { .vcpu = { .vcpu_id = 7 }, .vmcb = &vmcb };
@@ -1927,11 +1872,10 @@ static void test_reason_in_vcpu(void **state)
 }
 
 /* Of a vCPU of another kind, as PVM's, no reason is read. */
-static void test_foreign_vcpu(void **state)
+TEST(test_foreign_vcpu, setup_vmx)
 {
 	struct kvm_vcpu vcpu = { .vcpu_id = 7 };
 
-	(void)state;
 	m.now_ns = 1000;
 	on_vmx_exit((__u64[]){ (uintptr_t)&vcpu, 3 });
 	runs_at(1500, &vcpu);
@@ -1941,11 +1885,10 @@ static void test_foreign_vcpu(void **state)
 }
 
 /* AArch64: ret has a flag that the record has not. RISC-V, LoongArch and s390. */
-static void test_reason_in_arguments(void **state)
+TEST(test_reason_in_arguments, setup)
 {
 	struct kvm_cpu_trap trap = { .scause = IO };
 
-	(void)state;
 	on_arm64_exit((__u64[]){ 0x80000002, HLT, 0 });
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
 	on_arm64_exit((__u64[]){ 0x80000001, 0x24, 0 });
@@ -1958,11 +1901,10 @@ static void test_reason_in_arguments(void **state)
 }
 
 /* LoongArch: KVM says so when a guest goes on after an exit that it has handled itself. */
-static void test_reentry(void **state)
+TEST(test_reentry, setup)
 {
 	__u64 exit[] = { (uintptr_t)&m.vcpu, IO };
 
-	(void)state;
 	exit_place = EXIT_IN_SECOND;
 	m.now_ns = 1000;
 	on_other_exit(exit);
@@ -1976,13 +1918,12 @@ static void test_reentry(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 250);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments, setup)
 {
 	const struct sys_reg_params access = { .is_write = true };
 	const struct sys_reg_desc reg = { 3, 1, 2, 4, 5 };
 	const struct exits_argument_key *key = &m.records[0].argument;
 
-	(void)state;
 	exits_at(1000, IO);
 	on_ioport(raw(1, 0x3f8, 4)); /* rw, port, size */
 	assert_true(key->kind == EXITS_IOPORT && key->a == 0x3f8 && key->b == 4 && key->c == 1);
@@ -2033,7 +1974,7 @@ static uint32_t queue_of_port(uint32_t port, uint32_t nr, uint64_t value)
 	return WRITE_QUEUE(m.records[0].argument.b);
 }
 
-static void test_queue_by_value(void **state)
+TEST(test_queue_by_value, setup)
 {
 	struct _ioeventfd list[] = {
 		{ .addr = 0xd0000050, .length = 4 }, { .addr = 0xd0000050, .length = 4 },
@@ -2041,7 +1982,6 @@ static void test_queue_by_value(void **state)
 		{ .addr = 0xc010, .length = 2, .bus_idx = KVM_PIO_BUS },
 	};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		has_function = i;
 		has_ioeventfds(list, ARRAY_SIZE(list));
@@ -2067,7 +2007,7 @@ static void test_queue_by_value(void **state)
 }
 
 /* A register for each queue, of a row that begins with its page. */
-static void test_queue_by_address(void **state)
+TEST(test_queue_by_address, setup)
 {
 	struct _ioeventfd list[] = {
 		{ .addr = 0xfe002ffc, .wildcard = true }, /* of the page before */
@@ -2083,7 +2023,6 @@ static void test_queue_by_address(void **state)
 		{ .addr = 0xc004, .wildcard = true, .bus_idx = KVM_PIO_BUS },
 	};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		has_function = i;
 		has_ioeventfds(list, ARRAY_SIZE(list));
@@ -2105,11 +2044,10 @@ static void test_queue_by_address(void **state)
 }
 
 /* What an address is for is asked again when the arguments begin anew. */
-static void test_queue_is_over(void **state)
+TEST(test_queue_is_over, setup)
 {
 	struct _ioeventfd list[] = { { .addr = 0xd0000050, .length = 4 } };
 
-	(void)state;
 	has_ioeventfds(list, 1);
 	exits_at(1000, IO);
 	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 2);
@@ -2123,14 +2061,13 @@ static void test_queue_is_over(void **state)
 }
 
 /* More than a set has room for: each is looked for again, and counted as before. */
-static void test_queues_of_a_set(void **state)
+TEST(test_queues_of_a_set, setup)
 {
 	struct exits_thread *record = &m.records[0];
 	struct _ioeventfd list[3 * EXITS_QUEUE_WAYS];
 	const uint32_t nr = ARRAY_SIZE(list);
 	uint64_t address = 0xd0000050;
 
-	(void)state;
 	for (uint32_t i = 0; i < nr; address += 0x1000) {
 		uint64_t hash = hash_of(write_of(EXITS_MMIO, address, 4));
 
@@ -2147,11 +2084,10 @@ static void test_queues_of_a_set(void **state)
 }
 
 /* A guest that has used all its arguments makes no write that costs it a search. */
-static void test_queues_of_greedy_guest(void **state)
+TEST(test_queues_of_greedy_guest, setup)
 {
 	struct _ioeventfd list[] = { { .addr = 0xd0000050, .length = 4 } };
 
-	(void)state;
 	has_ioeventfds(list, 1);
 	exits_at(1000, IO);
 	for (uint64_t i = 0; m.records[0].nr_arguments < EXITS_ARGUMENTS; i++)
@@ -2162,11 +2098,10 @@ static void test_queues_of_greedy_guest(void **state)
 }
 
 /* A kernel without ioeventfds, a thread without a vCPU, a list that does not end. */
-static void test_no_queues(void **state)
+TEST(test_no_queues, setup)
 {
 	struct _ioeventfd list[] = { { .addr = 0xd0000054 }, { .addr = 0xd0000050, .length = 4 } };
 
-	(void)state;
 	has_ioeventfds(list, 2);
 	exits_at(1000, IO);
 	m.lacks = "struct _ioeventfd";
@@ -2185,12 +2120,11 @@ static void test_no_queues(void **state)
 }
 
 /* It is no argument of the exit in which it is raised; any other thread has a record for it. */
-static void test_interrupts(void **state)
+TEST(test_interrupts, setup)
 {
 	const struct exits_argument_key *key = m.argument_keys;
 	struct mm_struct mm = { .notifier_subscriptions = &m };
 
-	(void)state;
 	m.task.mm = &mm;
 	exits_at(1000, IO);
 	writes_port();
@@ -2215,11 +2149,10 @@ static void test_interrupts(void **state)
 }
 
 /* A device's message comes in whatever runs, and no process but a VMM has a record for it. */
-static void test_interrupts_of_devices(void **state)
+TEST(test_interrupts_of_devices, setup)
 {
 	struct mm_struct mm = { .notifier_subscriptions = NULL };
 
-	(void)state;
 	m.task.mm = &mm;
 	m.tid = 1;
 	on_message(raw(0xfee01000, 0x4021, 77));
@@ -2239,11 +2172,10 @@ static void test_interrupts_of_devices(void **state)
 }
 
 /* A fault is counted when its exit ends: with the level of the first page that was mapped. */
-static void test_faults(void **state)
+TEST(test_faults, setup)
 {
 	struct exits_thread *thread = &m.records[0];
 
-	(void)state;
 	has_fault_vcpu = true;
 	exits_at(1000, IO);
 	on_fault(raw(0, 0x7000, 0x100000006)); /* vcpu, address, AMD's code: a write */
@@ -2265,9 +2197,8 @@ static void test_faults(void **state)
 }
 
 /* The earlier samples had a part of its time without the fault, which is not made up for. */
-static void test_fault_that_lasts(void **state)
+TEST(test_fault_that_lasts, setup)
 {
-	(void)state;
 	has_fault_vcpu = true;
 	exits_at(1000, IO);
 	on_fault(raw(0, 0x7000, 0x100000014)); /* AMD: an instruction */
@@ -2279,11 +2210,10 @@ static void test_fault_that_lasts(void **state)
 }
 
 /* Intel's qualification; a fault that is an access of a device; the older event; AArch64. */
-static void test_kinds_of_faults(void **state)
+TEST(test_kinds_of_faults, setup)
 {
 	const struct exits_argument_key *key = &m.records[0].argument;
 
-	(void)state;
 	has_fault_vcpu = true;
 	exits_at(1000, IO);
 	on_fault(raw(0, 0x7000, 0x18a)); /* a write to what may be read */
@@ -2314,12 +2244,11 @@ static void test_kinds_of_faults(void **state)
  * While a thread is in KVM_RUN its vCPU stands for it. After that the vCPU's memory may be another
  * one's, which another thread runs on the same CPU.
  */
-static void test_memory_of_a_vcpu_again(void **state)
+TEST(test_memory_of_a_vcpu_again, setup_vmx)
 {
 	const struct vcpu_vmx vmx = { .exit_reason = { IO } };
 	const struct kvm_vcpu *vcpu = &vmx.vcpu;
 
-	(void)state;
 	leaves_guest_at(1000, vcpu);
 	runs_at(1100, vcpu);
 	assert_int_equal(m.records[0].running, (uintptr_t)vcpu);
@@ -2339,9 +2268,8 @@ static void test_memory_of_a_vcpu_again(void **state)
 }
 
 /* Each bucket from its first ns to its last. */
-static void test_buckets(void **state)
+TEST(test_buckets, setup)
 {
-	(void)state;
 	assert_int_equal(bucket_of(0), 0);
 	for (uint64_t i = 0; i < EXITS_BUCKETS - 1; i++) {
 		assert_int_equal(bucket_of(i ? UINT64_C(64) << i : 0), i);
@@ -2390,11 +2318,10 @@ static void expect_stack(uint32_t i, enum exits_stack_state state, uint32_t cell
 	assert_int_equal(m.stack_sums[i].count, count);
 }
 
-static void test_samples(void **state)
+TEST(test_samples, setup)
 {
 	uint32_t cell;
 
-	(void)state;
 	samples_at(5, 1, 2);
 	assert_int_equal(m.nr_stacks, 0); /* the thread runs no vCPU */
 	exits_at(10, IO);
@@ -2420,11 +2347,10 @@ static void test_samples(void **state)
 }
 
 /* A thread of a VMM that raises an interrupt has a record, but is no vCPU. */
-static void test_samples_of_other_threads(void **state)
+TEST(test_samples_of_other_threads, setup)
 {
 	struct mm_struct mm = { .notifier_subscriptions = &mm };
 
-	(void)state;
 	m.task.mm = &mm;
 	on_message(raw(0xfee01000, 0x4021, 77));
 	assert_int_equal(m.records[0].vcpu, EXITS_NOT_VCPU);
@@ -2439,11 +2365,10 @@ static void test_samples_of_other_threads(void **state)
  * A clock's sample is of the time at which its timer was to expire: at the end of an exit, where
  * interrupts are off, it comes after the next entry, and so after the next exit.
  */
-static void test_late_samples(void **state)
+TEST(test_late_samples, setup)
 {
 	uint32_t io, other;
 
-	(void)state;
 	is_by_clock = true;
 	sample_ns = 1000;
 	exits_at(100, IO);
@@ -2475,7 +2400,7 @@ static void test_late_samples(void **state)
 }
 
 /* A register that points to no frame on the stack has no callers; nor is it known everywhere. */
-static void test_frame_pointers(void **state)
+TEST(test_frame_pointers, setup)
 {
 	static const struct {
 		uint64_t frame;
@@ -2488,7 +2413,6 @@ static void test_frame_pointers(void **state)
 		{ 5, "pt_regs, bp", true },	       { 5, "BPF_FUNC_task_pt_regs", true },
 	};
 
-	(void)state;
 	m.user_caller = 0xca;
 	m.regs.sp = 0x7000;
 	exits_at(10, IO);
@@ -2504,9 +2428,8 @@ static void test_frame_pointers(void **state)
 }
 
 /* The argument is part of the stack as soon as it is known; a fault's is only when it ends. */
-static void test_arguments_of_stacks(void **state)
+TEST(test_arguments_of_stacks, setup)
 {
-	(void)state;
 	exits_at(10, IO);
 	samples_at(12, 0xf1, 0);
 	assert_int_equal(m.stack_keys[0].argument.kind, 0);
@@ -2523,9 +2446,8 @@ static void test_arguments_of_stacks(void **state)
 }
 
 /* A sample has the place in the guest that made the exit; a late one, of the exit that ended. */
-static void test_pcs_of_samples(void **state)
+TEST(test_pcs_of_samples, setup)
 {
-	(void)state;
 	is_by_clock = counts_pcs = true;
 	m.tid = 1;
 	begins_at(1000, IO, KERNEL);
@@ -2555,11 +2477,10 @@ static void test_pcs_of_samples(void **state)
 }
 
 /* Intel's is KVM's copy, which is kept for user space's part of the exit. */
-static void test_copied_pcs_of_samples(void **state)
+TEST(test_copied_pcs_of_samples, setup)
 {
 	struct vcpu_vmx vmx = { .exit_reason = { IO } };
 
-	(void)state;
 	exit_place = EXIT_IN_VMX;
 	counts_pcs = true;
 	vmx.vcpu.arch.rip = KERNEL;
@@ -2578,9 +2499,8 @@ static void test_copied_pcs_of_samples(void **state)
 }
 
 /* Where kvm_exit never fires, the exit is the one that user space has. */
-static void test_stacks_of_userspace(void **state)
+TEST(test_stacks_of_userspace, setup)
 {
-	(void)state;
 	has_exits = false;
 	leaves_at(10, IO, 0);
 	samples_at(12, 0, 0xf2);
@@ -2588,9 +2508,8 @@ static void test_stacks_of_userspace(void **state)
 	has_exits = true;
 }
 
-static void test_no_room_for_stacks(void **state)
+TEST(test_no_room_for_stacks, setup)
 {
-	(void)state;
 	lost_stacks = lost_stack_ns = 0;
 	m.has_no_room = true;
 	exits_at(10, IO);
@@ -2604,11 +2523,10 @@ static void test_no_room_for_stacks(void **state)
 }
 
 /* Also of a thread of the inventory that has had no exit. */
-static void test_absence(void **state)
+TEST(test_absence, setup)
 {
 	uint32_t cell;
 
-	(void)state;
 	m.tid = 1;
 	exits_at(10, IO);
 	cell = m.records[0].at.cell;
@@ -2629,13 +2547,12 @@ static void test_absence(void **state)
 }
 
 /* A switch of threads that are no VMM's: of a process, and of the kernel. Else a VMM may be any. */
-static void test_switches_of_others(void **state)
+TEST(test_switches_of_others, setup)
 {
 	struct mm_struct mm = { .notifier_subscriptions = NULL };
 	struct task_struct next = { .pid = 3, .mm = &mm };
 	__u64 args[] = { 0, (uintptr_t)&m.task, (uintptr_t)&next };
 
-	(void)state;
 	m.has_absence[1] = m.has_absence[3] = true;
 	m.absences[3].since = 5;
 	m.task.mm = &mm;
@@ -2653,9 +2570,8 @@ static void test_switches_of_others(void **state)
 }
 
 /* In KVM's halt the stack is always the same; user space may do anything in it. */
-static void test_absence_in_halt(void **state)
+TEST(test_absence_in_halt, setup)
 {
-	(void)state;
 	m.tid = 1;
 	halts[0] = HLT;
 	exits_at(10, HLT);
@@ -2675,9 +2591,8 @@ static void test_absence_in_halt(void **state)
 	assert_int_not_equal(m.stack_keys[1].user, 0);
 }
 
-static void test_no_room_for_absences(void **state)
+TEST(test_no_room_for_absences, setup)
 {
-	(void)state;
 	lost_stacks = 0;
 	m.has_no_room = true;
 	halts[0] = HLT; /* of which no stack is kept */
@@ -2686,102 +2601,4 @@ static void test_no_room_for_absences(void **state)
 	switches_at(50, 3, 1);
 	assert_int_equal(lost_stacks, 1);
 	assert_int_equal(m.nr_stacks, 0);
-}
-
-UNIT(test_program)
-{
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-#define LONG(name) cmocka_unit_test_setup(name, setup_long)
-#define SVM(name) cmocka_unit_test_setup(name, setup_svm)
-#define VMX(name) cmocka_unit_test_setup(name, setup_vmx)
-	const struct CMUnitTest tests[] = {
-		TEST(test_exit_and_entry),
-		TEST(test_many_reasons),
-		TEST(test_slow_clock),
-		TEST(test_two_exits_to_user_space),
-		TEST(test_asleep_before),
-		TEST(test_preempted),
-		TEST(test_away_without_record),
-		TEST(test_page_within_an_exit),
-		TEST(test_halt_ended_by_interrupt),
-		TEST(test_halt_ended_by_signal),
-		TEST(test_halt_ended_by_init),
-		TEST(test_wait_for_sipi),
-		TEST(test_async_page_fault),
-		TEST(test_delayed_dequeue),
-		TEST(test_user_space_sleeps_and_waits),
-		TEST(test_interrupts_while_user_space_sleeps),
-		TEST(test_user_space_waits),
-		TEST(test_user_space_moves),
-		TEST(test_user_space_on_another_cpu),
-		TEST(test_user_space_no_longer_than_it_is),
-		TEST(test_halt_in_user_space),
-		TEST(test_user_space_ends_at_sleep),
-		TEST(test_nested_guest_waits),
-		TEST(test_probes),
-		TEST(test_switches_not_seen),
-		LONG(test_long_halt_with_user_space),
-		TEST(test_cases_of_recordings),
-		TEST(test_cases_of_a_model),
-		TEST(test_user_space_alone),
-		TEST(test_more_records),
-		TEST(test_number_of_an_ended_thread),
-		TEST(test_no_room),
-		TEST(test_first_moments),
-		TEST(test_argument_alone),
-		TEST(test_greedy_guest),
-		TEST(test_argument_has_the_exits_time),
-		LONG(test_long_exit),
-		LONG(test_long_wait),
-		LONG(test_long_halt),
-		SVM(test_pc_in_vmcb),
-		VMX(test_pc_copied),
-		TEST(test_pcs),
-		TEST(test_pcs_move),
-		TEST(test_no_room_for_pcs),
-		TEST(test_pcs_of_vmcb),
-		TEST(test_pcs_copied),
-		LONG(test_not_longer),
-		LONG(test_left_out),
-		LONG(test_full_ring),
-		TEST(test_nested),
-		TEST(test_nested_argument),
-		TEST(test_nested_time),
-		TEST(test_not_nested),
-		TEST(test_polls),
-		VMX(test_polls_by_vcpu),
-		TEST(test_reason_in_vcpu),
-		VMX(test_foreign_vcpu),
-		TEST(test_arguments),
-		TEST(test_queue_by_value),
-		TEST(test_queue_by_address),
-		TEST(test_queue_is_over),
-		TEST(test_queues_of_a_set),
-		TEST(test_queues_of_greedy_guest),
-		TEST(test_no_queues),
-		TEST(test_interrupts),
-		TEST(test_interrupts_of_devices),
-		TEST(test_faults),
-		TEST(test_fault_that_lasts),
-		TEST(test_kinds_of_faults),
-		TEST(test_reason_in_arguments),
-		TEST(test_reentry),
-		VMX(test_memory_of_a_vcpu_again),
-		TEST(test_samples),
-		TEST(test_late_samples),
-		TEST(test_samples_of_other_threads),
-		TEST(test_arguments_of_stacks),
-		TEST(test_pcs_of_samples),
-		TEST(test_copied_pcs_of_samples),
-		TEST(test_stacks_of_userspace),
-		TEST(test_no_room_for_stacks),
-		TEST(test_absence),
-		TEST(test_switches_of_others),
-		TEST(test_absence_in_halt),
-		TEST(test_no_room_for_absences),
-		TEST(test_frame_pointers),
-		TEST(test_buckets),
-	};
-
-	return cmocka_run_group_tests_name("exits_program", tests, NULL, NULL);
 }

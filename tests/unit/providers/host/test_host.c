@@ -4,10 +4,6 @@
  * cgroups, migrations, and the host's CPUs.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "providers/host/host.h"
@@ -195,7 +189,7 @@ static uint64_t of_cpu(const struct world *w, int32_t cpu, const char *name)
 	return value_of(w, GUEST_NONE, cpu, name);
 }
 
-static void times_and_places(void **state)
+TEST(times_and_places, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -229,7 +223,7 @@ static void is_in_state(const struct world *w, int tid, const char *state)
 }
 
 /* Of whole intervals: before the first reading, and while it also ran, that is not known. */
-static void a_thread_that_is_stopped(void **state)
+TEST(a_thread_that_is_stopped, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t stopped_ns, first_ns;
@@ -264,7 +258,7 @@ static uint64_t swapped(struct world *w, int anon_mib, int shared_mib, int huge_
 	return of_vcpu(w, -1, "memory(swapped)");
 }
 
-static void memory_that_is_swapped_out(void **state)
+TEST(memory_that_is_swapped_out, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -279,7 +273,7 @@ static void memory_that_is_swapped_out(void **state)
 	assert_int_equal(swapped(w, 70, 100, 0, 20), NONE); /* most of it is shared */
 }
 
-static void a_host_without_swap(void **state)
+TEST(a_host_without_swap, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -290,7 +284,7 @@ static void a_host_without_swap(void **state)
 	take(w);
 }
 
-static void huge_pages_of_the_host(void **state)
+TEST(huge_pages_of_the_host, setup, teardown)
 {
 #define MM "/sys/kernel/mm/"
 #define THP MM "transparent_hugepage/enabled"
@@ -331,7 +325,7 @@ static void huge_pages_of_the_host(void **state)
 }
 
 /* A thread that did not run is where it was, and its other files are not read. */
-static void a_thread_that_rests_is_not_read(void **state)
+TEST(a_thread_that_rests_is_not_read, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -348,7 +342,7 @@ static void a_thread_that_rests_is_not_read(void **state)
 }
 
 /* Where the kernel does not count them, times of 0 would be wrong. */
-static void without_schedstat_there_are_no_times(void **state)
+TEST(without_schedstat_there_are_no_times, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -382,7 +376,7 @@ static void throttled_in(const struct world *w, const char *cgroup, unsigned int
  * The kernel counts a wait when it is over: no interval has more of it than there was time beside
  * what ran, and later ones have the rest.
  */
-static void a_long_wait_is_spread(void **state)
+TEST(a_long_wait_is_spread, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t begin_ns, wait_ns, before_ns;
@@ -407,7 +401,7 @@ static void a_long_wait_is_spread(void **state)
 }
 
 /* Each has the part that it waited; what is above throttles, too. */
-static void quotas_of_cgroups(void **state)
+TEST(quotas_of_cgroups, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -440,7 +434,7 @@ static void quotas_of_cgroups(void **state)
 }
 
 /* As the cgroup of a service that is started again. */
-static void a_cgroup_that_is_made_again(void **state)
+TEST(a_cgroup_that_is_made_again, setup, teardown)
 {
 	static const char stat[] = "/sys/fs/cgroup/db1/cpu.stat";
 	struct world *w = *state;
@@ -461,7 +455,7 @@ static void a_cgroup_that_is_made_again(void **state)
 }
 
 /* Without a quota the kernel's file is there, too. One that never ran out has throttled nothing. */
-static void only_where_a_quota_is_in_force(void **state)
+TEST(only_where_a_quota_is_in_force, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -477,7 +471,7 @@ static void only_where_a_quota_is_in_force(void **state)
 }
 
 /* Where cgroups are mounted is the machine's choice. */
-static void cgroups_that_are_mounted_elsewhere(void **state)
+TEST(cgroups_that_are_mounted_elsewhere, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -497,7 +491,7 @@ static void cgroups_that_are_mounted_elsewhere(void **state)
 						    "CPUs)"), FIELD_NONE);
 }
 
-static void quotas_of_cgroups_v1(void **state)
+TEST(quotas_of_cgroups_v1, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -515,7 +509,7 @@ static void quotas_of_cgroups_v1(void **state)
 }
 
 /* The quota that stops the thread is named, with its limit: the one that throttled most. */
-static void the_quota_is_named(void **state)
+TEST(the_quota_is_named, setup, teardown)
 {
 	static const char own[] = "thread(throttled)(/sys/fs/cgroup/db1/vcpu0/cpu.max: 0.2 CPUs)";
 	static const char above[] = "thread(throttled)(/sys/fs/cgroup/db1/cpu.max: 1 CPU)";
@@ -552,7 +546,7 @@ static void the_quota_is_named(void **state)
 }
 
 /* A limit that is changed all the time: what has no name any more is not charged to another one. */
-static void more_quotas_than_are_named(void **state)
+TEST(more_quotas_than_are_named, setup, teardown)
 {
 	enum { MOST = 256 };
 	static const char name[] = "thread(throttled)(/sys/fs/cgroup/db1/cpu.max: %g CPUs)";
@@ -586,7 +580,7 @@ static void more_quotas_than_are_named(void **state)
 }
 
 /* Where a quota cannot be read there may be one. */
-static void a_hidden_quota_is_said(void **state)
+TEST(a_hidden_quota_is_said, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -609,7 +603,7 @@ static void a_hidden_quota_is_said(void **state)
 /* ---- many threads, few descriptors */
 
 /* With more vCPUs than have a turn in a sample, what is found at a turn is spread: none is lost. */
-static void migrations_are_spread(void **state)
+TEST(migrations_are_spread, setup, teardown)
 {
 	enum { TURNS = 3, NR = TURNS * HOST_THREADS_TURN };
 	struct world *w = *state;
@@ -649,7 +643,7 @@ static void migrations_are_spread(void **state)
 }
 
 /* Guests that come and go do not end the turns of the others. */
-static void all_have_a_turn_where_guests_come_and_go(void **state)
+TEST(all_have_a_turn_where_guests_come_and_go, setup, teardown)
 {
 	enum { TURNS = 3, NR = TURNS * HOST_THREADS_TURN };
 	struct world *w = *state;
@@ -690,7 +684,7 @@ static bool has_row(const struct world *w, int32_t vcpu, const char *name)
 }
 
 /* Files stay open; where that would take the last descriptors each reading opens them. */
-static void few_descriptors(void **state)
+TEST(few_descriptors, setup, teardown)
 {
 	struct world *w = *state;
 	int lowest = lowest_descriptor();
@@ -739,7 +733,7 @@ static uint64_t of_vmm(const struct world *w, const char *name)
 	return value_of(w, w->guest, -1, name);
 }
 
-static void other_threads_by_their_names(void **state)
+TEST(other_threads_by_their_names, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -767,7 +761,7 @@ static void other_threads_by_their_names(void **state)
 }
 
 /* A program that gives each of its threads a name of its own must not fill the memory. */
-static void too_many_names(void **state)
+TEST(too_many_names, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -793,7 +787,7 @@ static void too_many_names(void **state)
 }
 
 /* What a thread ran stays in the sums when it ends, and another one may have its number. */
-static void threads_that_come_and_go(void **state)
+TEST(threads_that_come_and_go, setup, teardown)
 {
 	struct world *w = *state;
 	char path[128];
@@ -849,7 +843,7 @@ static void kernel_threads_are(const struct world *w, const char *list)
 }
 
 /* Before Linux 6.4 vhost's threads are the kernel's; their name is that of a thread of the VMM. */
-static void kernel_threads_of_a_vmm(void **state)
+TEST(kernel_threads_of_a_vmm, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -879,7 +873,7 @@ static void kernel_threads_of_a_vmm(void **state)
 }
 
 /* A number of one that has ended comes again; one that has just begun has its parent's name. */
-static void kernel_threads_that_come_and_go(void **state)
+TEST(kernel_threads_that_come_and_go, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -912,7 +906,7 @@ static void kernel_threads_that_come_and_go(void **state)
 }
 
 /* The newest are read first: a guest that begins on a large host has its threads at once. */
-static void many_kernel_threads(void **state)
+TEST(many_kernel_threads, setup, teardown)
 {
 	enum { NR = HOST_KERNEL_THREADS_TURN + 20 };
 	struct world *w = *state;
@@ -937,7 +931,7 @@ static void many_kernel_threads(void **state)
 }
 
 /* In another pid namespace a process has the number of the kernel's parent of threads. */
-static void processes_are_no_kernel_threads(void **state)
+TEST(processes_are_no_kernel_threads, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -953,7 +947,7 @@ static void processes_are_no_kernel_threads(void **state)
 
 /* ---- CPUs */
 
-static void cpus_and_where_they_are(void **state)
+TEST(cpus_and_where_they_are, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -990,7 +984,7 @@ static void cpus_and_where_they_are(void **state)
 }
 
 /* Of 100 MiB 40 are on node 0, where vCPU 0 is; some pages are huge ones. */
-static void memory_far_away(void **state)
+TEST(memory_far_away, setup, teardown)
 {
 	struct world *w = *state;
 	char path[128];
@@ -1028,7 +1022,7 @@ static void memory_far_away(void **state)
 }
 
 /* What the second of two samples knows, as in "kvmtop why": memory of all guests with 64 MiB. */
-static void memory_of_several_guests(void **state)
+TEST(memory_of_several_guests, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t others[3];
@@ -1065,7 +1059,7 @@ static void memory_of_several_guests(void **state)
 }
 
 /* The maps of a guest that holds its lock cannot be read; other guests' maps are. */
-static void memory_that_is_never_read(void **state)
+TEST(memory_that_is_never_read, setup, teardown)
 {
 	struct world *w = *state;
 	char path[128];
@@ -1090,7 +1084,7 @@ static void memory_that_is_never_read(void **state)
 	put(w, "/proc/200/numa_maps", ""); /* lets the thread end */
 }
 
-static void one_node_has_no_far_memory(void **state)
+TEST(one_node_has_no_far_memory, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -1100,7 +1094,7 @@ static void one_node_has_no_far_memory(void **state)
 }
 
 /* It is a notice, and what is known of threads is there. */
-static void cpus_that_cannot_be_read(void **state)
+TEST(cpus_that_cannot_be_read, setup, teardown)
 {
 	struct world *w = *state;
 	char path[64];
@@ -1114,7 +1108,7 @@ static void cpus_that_cannot_be_read(void **state)
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * US);
 }
 
-static void what_is_not_wanted_is_not_read(void **state)
+TEST(what_is_not_wanted_is_not_read, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -1130,46 +1124,4 @@ static void what_is_not_wanted_is_not_read(void **state)
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(waited)"), 500 * US);
 	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
-}
-
-UNIT(test_host)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(times_and_places),
-		TEST(a_thread_that_is_stopped),
-		TEST(memory_that_is_swapped_out),
-		TEST(a_host_without_swap),
-		TEST(huge_pages_of_the_host),
-		TEST(a_thread_that_rests_is_not_read),
-		TEST(a_long_wait_is_spread),
-		TEST(without_schedstat_there_are_no_times),
-		TEST(quotas_of_cgroups),
-		TEST(a_cgroup_that_is_made_again),
-		TEST(only_where_a_quota_is_in_force),
-		TEST(quotas_of_cgroups_v1),
-		TEST(cgroups_that_are_mounted_elsewhere),
-		TEST(the_quota_is_named),
-		TEST(more_quotas_than_are_named),
-		TEST(a_hidden_quota_is_said),
-		TEST(migrations_are_spread),
-		TEST(all_have_a_turn_where_guests_come_and_go),
-		TEST(few_descriptors),
-		TEST(other_threads_by_their_names),
-		TEST(too_many_names),
-		TEST(threads_that_come_and_go),
-		TEST(kernel_threads_of_a_vmm),
-		TEST(kernel_threads_that_come_and_go),
-		TEST(many_kernel_threads),
-		TEST(processes_are_no_kernel_threads),
-		TEST(cpus_and_where_they_are),
-		TEST(memory_far_away),
-		TEST(memory_of_several_guests),
-		TEST(memory_that_is_never_read),
-		TEST(one_node_has_no_far_memory),
-		TEST(cpus_that_cannot_be_read),
-		TEST(what_is_not_wanted_is_not_read),
-	};
-
-	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
  * test_captured - a captured machine: fields, sums, the guests of threads, going on after the end.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "providers/providers.h"
@@ -115,7 +109,7 @@ static const struct timing *timing_of(const struct world *w, int32_t vcpu, const
 }
 
 /* What is open is a part of the time, also of the sums; behind the last sample it goes on. */
-static void an_open_exit(void **state)
+TEST(an_open_exit, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -168,7 +162,7 @@ static const char usual[] =
 	"vmexit(msr) 20 24000 2000 3:16 4:4\n"
 	"time(guest) 1900000000\n";
 
-static void fields_say_what_they_are(void **state)
+TEST(fields_say_what_they_are, setup, teardown)
 {
 	struct world *w = *state;
 	const struct field *field;
@@ -191,7 +185,7 @@ static void fields_say_what_they_are(void **state)
 }
 
 /* User space halts a vCPU on every architecture, and a table of VM exits says nothing of it. */
-static void reasons_are_of_their_event(void **state)
+TEST(reasons_are_of_their_event, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -207,7 +201,7 @@ static void reasons_are_of_their_event(void **state)
 	assert_string_equal(field_of(w, "vmexit(npf)")->alias, "kvm_exit(NPF)");
 }
 
-static void rows_and_their_sums(void **state)
+TEST(rows_and_their_sums, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -232,7 +226,7 @@ static void rows_and_their_sums(void **state)
 	}
 }
 
-static void the_last_interval_goes_on(void **state)
+TEST(the_last_interval_goes_on, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -251,7 +245,7 @@ static void the_last_interval_goes_on(void **state)
 }
 
 /* What is shown after a new question is what the machine had counted, without a rate. */
-static void a_want_begins_without_a_rate(void **state)
+TEST(a_want_begins_without_a_rate, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -266,7 +260,7 @@ static void a_want_begins_without_a_rate(void **state)
 }
 
 /* Lines that no program wrote. */
-static void odd_lines(void **state)
+TEST(odd_lines, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -295,7 +289,7 @@ static void odd_lines(void **state)
 	assert_int_equal(fields_find(w->fields, "msr(alone)"), FIELD_NONE);
 }
 
-static void only_what_is_wanted(void **state)
+TEST(only_what_is_wanted, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -307,7 +301,7 @@ static void only_what_is_wanted(void **state)
 	assert_int_equal(w->sample.nr_rows, 2);
 }
 
-static void a_machine_without_the_file(void **state)
+TEST(a_machine_without_the_file, setup, teardown)
 {
 	struct world *w = *state;
 	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
@@ -383,12 +377,11 @@ static int64_t played(const struct machine *m, uint32_t guest, const char *name)
 }
 
 /* The first sample of tests/sysroot/amd/kvmtop/counters. Two threads are db1's. */
-static void events_of_the_machine_and_of_guests(void **state)
+TEST(events_of_the_machine_and_of_guests)
 {
 	struct machine m;
 	uint32_t web1, db1;
 
-	(void)state;
 	open_machine(&m, "tests/sysroot/amd");
 	web1 = guests_by_pid(m.guests, 112)->id;
 	db1 = guests_by_pid(m.guests, 115)->id;
@@ -410,24 +403,4 @@ static void events_of_the_machine_and_of_guests(void **state)
 	assert_int_equal(played(&m, web1, "kvm_exit"), -1);
 	assert_int_equal(played(&m, db1, "kvm_exit"), 111 + 62);
 	close_machine(&m);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-UNIT(test_captured)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(fields_say_what_they_are),
-		TEST(reasons_are_of_their_event),
-		TEST(rows_and_their_sums),
-		TEST(the_last_interval_goes_on),
-		TEST(an_open_exit),
-		TEST(a_want_begins_without_a_rate),
-		TEST(odd_lines),
-		TEST(only_what_is_wanted),
-		TEST(a_machine_without_the_file),
-		cmocka_unit_test(events_of_the_machine_and_of_guests),
-	};
-
-	return cmocka_run_group_tests_name("playback", tests, NULL, NULL);
 }

@@ -4,18 +4,12 @@
  * room for more threads is made. Skipped where the kernel allows us no programs.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "host/env.h"
 #include "lib/array.h"
@@ -120,7 +114,7 @@ static void *be_renamed(void *arg)
 	return NULL;
 }
 
-static void room_is_made_while_events_are_counted(void **state)
+TEST(room_is_made_while_events_are_counted, setup, teardown)
 {
 	static const size_t others[] = { 2 * COUNTERS_CHUNK, 3 * COUNTERS_CHUNK, 2000 };
 	struct renamer renamer = { .nr = 0 };
@@ -146,7 +140,7 @@ static void room_is_made_while_events_are_counted(void **state)
 	assert_string_equal(world->error.text, "");
 }
 
-static void threads_beyond_the_limit_are_said(void **state)
+TEST(threads_beyond_the_limit_are_said, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -159,16 +153,4 @@ static void threads_beyond_the_limit_are_said(void **state)
 	read_count(world);
 	assert_string_equal(world->error.text, "the events of 10 threads are not counted: there "
 			    "is room for 16384");
-}
-
-UNIT(test_bpf_engine)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(room_is_made_while_events_are_counted, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(threads_beyond_the_limit_are_said, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests_name("bpf_engine", tests, NULL, NULL);
 }

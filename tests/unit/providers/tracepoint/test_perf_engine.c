@@ -6,7 +6,7 @@
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_world.h"
 
-static void test_host(void **state)
+TEST(test_host, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct timespec before, after;
@@ -46,7 +46,7 @@ static void test_host(void **state)
 }
 
 /* kvm_stat starts its counters one after the other, so that related ones never agree. */
-static void test_related_agree(void **state)
+TEST(test_related_agree, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *horse = &f->horses[0];
@@ -78,7 +78,7 @@ static void test_related_agree(void **state)
 			    TARGETS_MAX + f->nr_targets);
 }
 
-static void test_threads(void **state)
+TEST(test_threads, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *first = &f->horses[0], *second = &f->horses[1];
@@ -108,7 +108,7 @@ static void test_threads(void **state)
 	horse_end(second);
 }
 
-static void test_thread_comes_and_goes(void **state)
+TEST(test_thread_comes_and_goes, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *first = &f->horses[0], *second = &f->horses[1], *third = &f->horses[2];
@@ -179,7 +179,7 @@ static void test_thread_comes_and_goes(void **state)
 }
 
 /* A guest that ends between two samples is counted to its end. */
-static void test_last_interval(void **state)
+TEST(test_last_interval, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *horse = &f->horses[0];
@@ -202,7 +202,7 @@ static void test_last_interval(void **state)
 }
 
 /* Between the list of threads and the opening of their events one may end. */
-static void test_thread_ended_before(void **state)
+TEST(test_thread_ended_before, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *ended = &f->horses[0], *horse = &f->horses[1];
@@ -227,7 +227,7 @@ static void test_thread_ended_before(void **state)
 	horse_end(horse);
 }
 
-static void test_want_again(void **state)
+TEST(test_want_again, setup, teardown)
 {
 	struct fixture *f = *state;
 	unsigned int nr_cpus;
@@ -285,7 +285,7 @@ static void test_want_again(void **state)
 }
 
 /* An event that joins late (a tree that is opened) must count: see perf_engine.c. */
-static void test_late_events(void **state)
+TEST(test_late_events, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -307,7 +307,7 @@ static void test_late_events(void **state)
 }
 
 /* From all CPUs to threads and back: the sums of one are not those of the other. */
-static void test_change_of_scope(void **state)
+TEST(test_change_of_scope, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *horse = &f->horses[0];
@@ -443,7 +443,7 @@ static void check_exact(struct fixture *f, struct model *model)
 	}
 }
 
-static void test_random(void **state)
+TEST(test_random, setup, teardown)
 {
 	struct fixture *f = *state;
 	static struct model model;
@@ -471,21 +471,4 @@ static void test_random(void **state)
 	}
 }
 
-UNIT(test_perf_engine)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_host),
-		TEST(test_related_agree),
-		TEST(test_threads),
-		TEST(test_thread_comes_and_goes),
-		TEST(test_last_interval),
-		TEST(test_thread_ended_before),
-		TEST(test_want_again),
-		TEST(test_late_events),
-		TEST(test_change_of_scope),
-		TEST(test_random),
-	};
-
-	return cmocka_run_group_tests_name("perf_engine", tests, wait_for_turn, NULL);
-}
+GROUP(wait_for_turn);

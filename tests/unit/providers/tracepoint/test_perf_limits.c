@@ -10,7 +10,7 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/perf_world.h"
 
-static void test_offline(void **state)
+TEST(test_offline, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *horse = &f->horses[0];
@@ -47,7 +47,7 @@ static void test_offline(void **state)
 }
 
 /* The kernel reads at most 16 KiB of one group at once: 1023 events. */
-static void test_many_events(void **state)
+TEST(test_many_events, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct horse *horse = &f->horses[0];
@@ -79,7 +79,7 @@ static void test_many_events(void **state)
 	horse_end(horse);
 }
 
-static void test_refused_filter(void **state)
+TEST(test_refused_filter, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -279,7 +279,7 @@ static void one_after_the_other(struct fixture *f)
 		EXPECT(count_of(f, GUEST_NONE, i) == 6);
 }
 
-static void test_descriptors(void **state)
+TEST(test_descriptors, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -295,7 +295,7 @@ static void test_descriptors(void **state)
 	in_child(f, one_after_the_other);
 }
 
-static void test_descriptors_beyond_hard(void **state)
+TEST(test_descriptors_beyond_hard, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -308,7 +308,7 @@ static void test_descriptors_beyond_hard(void **state)
 }
 
 /* A program that is started from here must not keep the events open. */
-static void test_closed_on_exec(void **state)
+TEST(test_closed_on_exec, setup, teardown)
 {
 	struct fixture *f = *state;
 	FILE *ls;
@@ -331,7 +331,7 @@ static void test_closed_on_exec(void **state)
 	assert_true(nr > 2);
 }
 
-static void test_probe(void **state)
+TEST(test_probe, setup, teardown)
 {
 	struct fixture *f = *state;
 	pid_t pid;
@@ -357,18 +357,4 @@ static void test_probe(void **state)
 	assert_int_equal(status, 0);
 }
 
-UNIT(test_perf_limits)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_offline),
-		TEST(test_many_events),
-		TEST(test_refused_filter),
-		TEST(test_descriptors),
-		TEST(test_descriptors_beyond_hard),
-		TEST(test_closed_on_exec),
-		TEST(test_probe),
-	};
-
-	return cmocka_run_group_tests_name("perf_limits", tests, wait_for_turn, NULL);
-}
+GROUP(wait_for_turn);

@@ -6,10 +6,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/file.h"
 #include "host/machine.h"
@@ -250,7 +244,7 @@ static const struct counter *counter_of(const struct fixture *f, const char *nam
 
 /* ---- fields */
 
-static void test_fields(void **state)
+TEST(test_fields, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct tracepoints *tp;
@@ -332,23 +326,23 @@ static void check_arch(struct fixture *f, const char *arch, const char *format)
 	assert_int_equal(field_named(f, "kvm_exit")->exit_rank, 1);
 }
 
-static void test_vmx(void **state)
+TEST(test_vmx, setup, teardown)
 {
 	check_arch(*state, "VMX", "kvm_exit-vmx-6.1");
 }
 
-static void test_svm(void **state)
+TEST(test_svm, setup, teardown)
 {
 	check_arch(*state, "SVM", "kvm_exit-svm-6.1");
 }
 
 /* libtraceevent cannot parse what this kernel prints, but it can its fields. */
-static void test_svm_u64(void **state)
+TEST(test_svm_u64, setup, teardown)
 {
 	check_arch(*state, "SVM", "kvm_exit-svm-7.0");
 }
 
-static void test_arm64(void **state)
+TEST(test_arm64, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -357,7 +351,7 @@ static void test_arm64(void **state)
 }
 
 /* kvm_stat dies on hosts whose CPU has neither flag. */
-static void test_no_flag(void **state)
+TEST(test_no_flag, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -372,7 +366,7 @@ static void test_no_flag(void **state)
 
 /* ---- what other kernels, and bad days, may have */
 
-static void test_missing_id(void **state)
+TEST(test_missing_id, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -389,7 +383,7 @@ static void test_missing_id(void **state)
 	assert_int_equal(counter_of(f, "kvm_pio")->tracepoint_id, 104);
 }
 
-static void test_missing_exit_id(void **state)
+TEST(test_missing_exit_id, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[PATH_MAX];
@@ -414,7 +408,7 @@ static void check_not_split(struct fixture *f, const char *format)
 	assert_true(children_of(f, "kvm_userspace_exit") > 0);
 }
 
-static void test_missing_format(void **state)
+TEST(test_missing_format, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[PATH_MAX];
@@ -427,7 +421,7 @@ static void test_missing_format(void **state)
 }
 
 /* A filter on a field that is not there is refused: kvm_stat dies of that. */
-static void test_missing_field(void **state)
+TEST(test_missing_field, setup, teardown)
 {
 	struct fixture *f = *state;
 	char format[65536];
@@ -436,18 +430,18 @@ static void test_missing_field(void **state)
 	check_not_split(f, format);
 }
 
-static void test_empty_format(void **state)
+TEST(test_empty_format, setup, teardown)
 {
 	check_not_split(*state, "");
 }
 
-static void test_garbled_format(void **state)
+TEST(test_garbled_format, setup, teardown)
 {
 	check_not_split(*state, "name: kvm_exit\nID: \xff\nformat:\n\tfield:exit_reason;;\n"
 				"print fmt: {{\n");
 }
 
-static void test_two_systems(void **state)
+TEST(test_two_systems, setup, teardown)
 {
 	struct fixture *f = *state;
 	char format[65536];
@@ -468,7 +462,7 @@ static void test_two_systems(void **state)
 
 /* ---- nothing there */
 
-static void test_no_module(void **state)
+TEST(test_no_module, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -477,7 +471,7 @@ static void test_no_module(void **state)
 	assert_null(f->provider);
 }
 
-static void test_no_tracefs(void **state)
+TEST(test_no_tracefs, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct env env = f->env;
@@ -515,18 +509,18 @@ static void check_unreadable(struct fixture *f, const char *path, mode_t mode)
 	assert_int_equal(status, 0);
 }
 
-static void test_unreadable_folder(void **state)
+TEST(test_unreadable_folder, setup, teardown)
 {
 	check_unreadable(*state, "/sys/kernel/tracing/events", 0);
 }
 
-static void test_unreadable_tracefs(void **state)
+TEST(test_unreadable_tracefs, setup, teardown)
 {
 	/* As it is by default: root's. */
 	check_unreadable(*state, "/sys/kernel/tracing", getuid() == 0 ? 0700 : 0);
 }
 
-static void test_lockdown(void **state)
+TEST(test_lockdown, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -570,7 +564,7 @@ static void set_pid_namespace(const struct fixture *f, const char *name)
 }
 
 /* Where BPF has other pids than /proc, neither the engine nor the provider "exits" use it. */
-static void test_other_pid_namespace(void **state)
+TEST(test_other_pid_namespace, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -584,14 +578,13 @@ static void test_other_pid_namespace(void **state)
 }
 
 /* A guest that came later counts from zero, one that was there when the want came does not. */
-static void test_first_row_of_a_guest(void **state)
+TEST(test_first_row_of_a_guest, setup, teardown)
 {
 	const struct counter counter = { .field = 0 };
 	struct counts counts = { &counter, 1, NULL };
 	const bool is_wanted = true;
 	struct sample sample = { 0 };
 
-	(void)state;
 	counts_get(&counts, 1, false)->is_counted[0] = true;
 	counts_get(&counts, 2, true)->is_counted[0] = true;
 	counts_emit(&counts, &is_wanted, NULL, &sample);
@@ -614,9 +607,8 @@ static const struct engine *engine_at(const char *asked, size_t i)
 	return engine;
 }
 
-static void test_engines(void **state)
+TEST(test_engines, setup, teardown)
 {
-	(void)state;
 	assert_ptr_equal(engine_at(NULL, 0), &bpf_engine);
 	assert_ptr_equal(engine_at(NULL, 1), &perf_engine);
 	assert_null(engine_at(NULL, 2));
@@ -625,7 +617,7 @@ static void test_engines(void **state)
 	assert_null(engine_at("none", 0));
 }
 
-static void test_refused_engine_is_told(void **state)
+TEST(test_refused_engine_is_told, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tracepoints *tp;
@@ -667,7 +659,7 @@ static void check_targets(const struct fixture *f, bool are_threads, const int *
 	}
 }
 
-static void test_targets_host(void **state)
+TEST(test_targets_host, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -683,7 +675,7 @@ static void test_targets_host(void **state)
 	check_targets(f, false, (const int[]){ 1, 2, 3 }, 3, GUEST_NONE);
 }
 
-static void test_targets_guest(void **state)
+TEST(test_targets_guest, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t guest;
@@ -706,7 +698,7 @@ static void test_targets_guest(void **state)
 	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->error), 0);
 }
 
-static void test_targets_thousands_of_threads(void **state)
+TEST(test_targets_thousands_of_threads, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct tracepoints *tp;
@@ -724,7 +716,7 @@ static void test_targets_thousands_of_threads(void **state)
 	assert_int_equal(tp->targets[4999].id, 14999);
 }
 
-static void test_targets_each(void **state)
+TEST(test_targets_each, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct guest *guest;
@@ -769,7 +761,7 @@ static void collect_without_descriptors(struct fixture *f)
 	f->error.text[0] = '\0';
 }
 
-static void test_targets_without_descriptors(void **state)
+TEST(test_targets_without_descriptors, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tracepoints *tp;
@@ -790,7 +782,7 @@ static void test_targets_without_descriptors(void **state)
 }
 
 /* The module was unloaded and loaded again. */
-static void test_events_are_numbered_anew(void **state)
+TEST(test_events_are_numbered_anew, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct counter *reason;
@@ -814,7 +806,7 @@ static void test_events_are_numbered_anew(void **state)
 	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
 }
 
-static void test_no_cpu_list(void **state)
+TEST(test_no_cpu_list, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[PATH_MAX];
@@ -845,7 +837,7 @@ static int take_cpu(void *arg, int cpu)
 	return 0;
 }
 
-static void test_cpu_lists(void **state)
+TEST(test_cpu_lists, setup, teardown)
 {
 	static const struct {
 		const char *text;
@@ -867,7 +859,6 @@ static void test_cpu_lists(void **state)
 		{ "5,99999999999999999999", 1, { 5 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SIZE(cases); i++) {
 		struct cpu_list list = { .nr = 0 };
 
@@ -880,7 +871,7 @@ static void test_cpu_lists(void **state)
 }
 
 /* Eight CPUs, and the engine bpf needs twelve places. */
-static void test_cpus_with_gaps(void **state)
+TEST(test_cpus_with_gaps, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -889,44 +880,4 @@ static void test_cpus_with_gaps(void **state)
 	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), 12);
 	write_file(f, CPUS_POSSIBLE, "0\n");
 	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), 1);
-}
-
-UNIT(test_tracepoint)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_fields),
-		TEST(test_vmx),
-		TEST(test_svm),
-		TEST(test_svm_u64),
-		TEST(test_arm64),
-		TEST(test_no_flag),
-		TEST(test_missing_id),
-		TEST(test_missing_exit_id),
-		TEST(test_missing_format),
-		TEST(test_missing_field),
-		TEST(test_empty_format),
-		TEST(test_garbled_format),
-		TEST(test_two_systems),
-		TEST(test_no_module),
-		TEST(test_no_tracefs),
-		TEST(test_unreadable_folder),
-		TEST(test_unreadable_tracefs),
-		TEST(test_lockdown),
-		TEST(test_other_pid_namespace),
-		TEST(test_first_row_of_a_guest),
-		TEST(test_engines),
-		TEST(test_refused_engine_is_told),
-		TEST(test_targets_host),
-		TEST(test_targets_guest),
-		TEST(test_targets_thousands_of_threads),
-		TEST(test_targets_each),
-		TEST(test_targets_without_descriptors),
-		TEST(test_events_are_numbered_anew),
-		TEST(test_no_cpu_list),
-		TEST(test_cpu_lists),
-		TEST(test_cpus_with_gaps),
-	};
-
-	return cmocka_run_group_tests_name("tracepoint", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How often who asks the kernel about a process that had the CPU of several vCPUs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/file.h"
 #include "tests/unit/unit.h"
@@ -46,7 +41,7 @@ static int32_t sample(struct who *who, uint32_t fields[VCPUS])
 	return fields_get(who->args.fields, fields[0])->pid;
 }
 
-static void once_for_all_vcpus(void **state)
+TEST(once_for_all_vcpus)
 {
 	struct env env = { .root = "" };
 	struct guests *guests = guests_new(&env);
@@ -59,7 +54,6 @@ static void once_for_all_vcpus(void **state)
 	};
 	uint32_t ids[VCPUS] = { FIELD_NONE, FIELD_NONE, FIELD_NONE };
 
-	(void)state;
 	who.waits = add_field(&who, WAIT_ALL);
 	for (uint32_t i = 0; i < VCPUS; i++)
 		list[i] = (struct who_member){ .tid = (pid_t)i + 1, .guest = 1,
@@ -79,13 +73,4 @@ static void once_for_all_vcpus(void **state)
 	key_index_release(&who.asked_index);
 	fields_free(fields);
 	guests_free(guests);
-}
-
-UNIT(test_asks)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(once_for_all_vcpus),
-	};
-
-	return cmocka_run_group_tests_name("who_asks", tests, NULL, NULL);
 }

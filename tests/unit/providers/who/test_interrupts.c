@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vCPUs without an interrupt have a row, as far as interrupts can be seen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "providers/who/interrupts.c" /* NOLINT(bugprone-suspicious-include): its insides */
 
-static void vcpus_without_an_interrupt(void **state)
+TEST(vcpus_without_an_interrupt)
 {
 	struct interrupts_program__bss bss = { .nr_came = 0 };
 	struct interrupts_program program = { .bss = &bss };
@@ -20,7 +14,6 @@ static void vcpus_without_an_interrupt(void **state)
 	const struct key quiet = { 1, 0, 0 }, busy = { 1, 1, 0 };
 	struct sample sample = { .nr_rows = 0 };
 
-	(void)state;
 	/* No vCPU has had any yet. */
 	who_interrupts_add_none(&interrupts, quiet, &sample);
 	assert_int_equal(sample.nr_rows, 3);
@@ -43,7 +36,7 @@ static void vcpus_without_an_interrupt(void **state)
 }
 
 /* A vector has the name that the guest's own lists have. */
-static void names_of_vectors(void **state)
+TEST(names_of_vectors)
 {
 	struct fields *fields = fields_new();
 	struct who_interrupts *interrupts =
@@ -57,7 +50,6 @@ static void names_of_vectors(void **state)
 				 field_of(interrupts, INTERRUPT_TIMER, INTERRUPT_WAKING, 0),
 				 field_of(interrupts, INTERRUPT_TIMER, INTERRUPT_WAITING, 0) };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		assert_string_equal(fields_get(fields, ids[i])->name, names[i]);
 	assert_string_equal(gic_kind(15), "SGI");
@@ -66,14 +58,4 @@ static void names_of_vectors(void **state)
 	assert_string_equal(gic_kind(8191), "SPI");
 	who_interrupts_free(interrupts);
 	fields_free(fields);
-}
-
-UNIT(test_interrupts)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vcpus_without_an_interrupt),
-		cmocka_unit_test(names_of_vectors),
-	};
-
-	return cmocka_run_group_tests_name("who_interrupts", tests, NULL, NULL);
 }

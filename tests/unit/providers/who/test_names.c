@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What had the CPU: the kinds that the programs do not tell apart, and the names of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "host/env.h"
 #include "lib/array.h"
@@ -17,7 +12,7 @@
 #define DB1 1 /* ids of the guests */
 #define WEB1 2
 
-static void each_has_its_kind(void **state)
+TEST(each_has_its_kind)
 {
 	static const struct {
 		enum who_kind kind;
@@ -46,7 +41,6 @@ static void each_has_its_kind(void **state)
 	struct env env = { .root = "/nonexistent" };
 	struct guests *guests = guests_new(&env);
 
-	(void)state;
 	assert_int_equal(guests_add_fake(guests, 4000, "db1", 2), DB1);
 	assert_int_equal(guests_add_fake(guests, 5000, "web1", 1), WEB1);
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
@@ -63,11 +57,4 @@ static void each_has_its_kind(void **state)
 		assert_string_equal(text, list[i].expected);
 	}
 	guests_free(guests);
-}
-
-UNIT(test_names)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(each_has_its_kind) };
-
-	return cmocka_run_group_tests_name("who", tests, NULL, NULL);
 }

@@ -3,14 +3,11 @@
  * The BPF program that measures interrupts, run here as plain C: which parts the time has in which
  * an interrupt is pending.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/providers/bpf_as_c.h"
 #include "tests/unit/providers/who/whole_kernel.h"
@@ -35,7 +32,6 @@ int on_entry(const void *ctx);
 int on_expire(const __u64 *ctx);
 
 #include "providers/who/interrupts.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
-
 #include "tests/unit/unit.h"
 
 #define TID 7
@@ -139,18 +135,16 @@ static void assert_parts(uint64_t waking_ns, uint64_t waiting_ns, uint64_t enter
 }
 
 /* KVM's own event, kvm_vcpu_wakeup, comes when the thread has run for a while. */
-static void a_thread_that_has_a_cpu_is_awake(void **state)
+TEST(a_thread_that_has_a_cpu_is_awake, setup)
 {
-	(void)state;
 	comes_at(1000);
 	runs_at(1500, 200);
 	enters_at(2000);
 	assert_parts(300, 200, 500);
 }
 
-static void a_thread_loses_its_cpu_again(void **state)
+TEST(a_thread_loses_its_cpu_again, setup)
 {
-	(void)state;
 	comes_at(1000);
 	runs_at(1500, 200);
 	runs_at(1900, 100);
@@ -158,9 +152,8 @@ static void a_thread_loses_its_cpu_again(void **state)
 	assert_parts(300, 300, 400);
 }
 
-static void a_thread_that_runs_only_enters(void **state)
+TEST(a_thread_that_runs_only_enters, setup)
 {
-	(void)state;
 	m.task.on_cpu = 1;
 	comes_at(1000);
 	enters_at(1200);
@@ -168,9 +161,8 @@ static void a_thread_that_runs_only_enters(void **state)
 }
 
 /* It waited before, too. */
-static void a_thread_that_waits_is_awake(void **state)
+TEST(a_thread_that_waits_is_awake, setup)
 {
-	(void)state;
 	m.task.sched_info.last_queued = 500;
 	comes_at(1000);
 	runs_at(1500, 1000);
@@ -179,24 +171,10 @@ static void a_thread_that_waits_is_awake(void **state)
 }
 
 /* Outside of KVM_RUN no notifier tells when the thread has a CPU. */
-static void a_thread_sleeps_in_user_space(void **state)
+TEST(a_thread_sleeps_in_user_space, setup)
 {
-	(void)state;
 	comes_at(1000);
 	m.task.sched_info.run_delay += 200;
 	enters_at(2000);
 	assert_parts(800, 200, 0);
-}
-
-UNIT(test_pending)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_thread_that_has_a_cpu_is_awake, setup),
-		cmocka_unit_test_setup(a_thread_loses_its_cpu_again, setup),
-		cmocka_unit_test_setup(a_thread_that_runs_only_enters, setup),
-		cmocka_unit_test_setup(a_thread_that_waits_is_awake, setup),
-		cmocka_unit_test_setup(a_thread_sleeps_in_user_space, setup),
-	};
-
-	return cmocka_run_group_tests_name("who_pending", tests, NULL, NULL);
 }

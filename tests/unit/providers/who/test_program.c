@@ -9,17 +9,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "lib/clock.h"
@@ -262,23 +257,20 @@ static void blame_culprit(enum who_kind kind)
 	assert_true(waits.charged.ns > UINT64_C(9) * RUNS * RUN_NS / 10);
 }
 
-static void a_process_is_charged(void **state)
+TEST(a_process_is_charged)
 {
-	(void)state;
 	blame_culprit(WHO_PROCESS);
 }
 
-static void a_thread_of_a_vmm_is_charged(void **state)
+TEST(a_thread_of_a_vmm_is_charged)
 {
-	(void)state;
 	blame_culprit(WHO_VMM);
 }
 
-static void two_vcpus_blame_each_other(void **state)
+TEST(two_vcpus_blame_each_other)
 {
 	struct waits waits;
 
-	(void)state;
 	if (!begin_waits(&waits, 2))
 		skip();
 	waits.charged.kind = WHO_VCPU;
@@ -313,12 +305,11 @@ static void *have_many_names(void *arg)
 	return NULL;
 }
 
-static void places_are_used_again(void **state)
+TEST(places_are_used_again)
 {
 	struct waits waits;
 	pthread_t culprit;
 
-	(void)state;
 	if (!begin_waits(&waits, 1))
 		skip();
 	assert_int_equal(pthread_create(&culprit, NULL, have_many_names, &waits), 0);
@@ -329,12 +320,11 @@ static void places_are_used_again(void **state)
 
 /* ---- threads that come and go */
 
-static void many_threads_are_known(void **state)
+TEST(many_threads_are_known)
 {
 	struct error error = { "" };
 	struct who_bpf *bpf;
 
-	(void)state;
 	if (who_bpf_open(&bpf, &error) < 0)
 		skip();
 	for (pid_t round = 0; round < 10; round++) {
@@ -346,17 +336,4 @@ static void many_threads_are_known(void **state)
 			who_bpf_remove(bpf, 1000 * round + i + 1);
 	}
 	who_bpf_close(bpf);
-}
-
-UNIT(test_program)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_is_charged),
-		cmocka_unit_test(a_thread_of_a_vmm_is_charged),
-		cmocka_unit_test(two_vcpus_blame_each_other),
-		cmocka_unit_test(places_are_used_again),
-		cmocka_unit_test(many_threads_are_known),
-	};
-
-	return cmocka_run_group_tests_name("who", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which programs of the provider "who" run in exits: what these take is kvmtop's own cost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "providers/providers.h"
 #include "tests/unit/unit.h"
@@ -34,7 +28,7 @@ static size_t count_programs(void *who, const struct fields *fields, enum field_
 	return nr;
 }
 
-static void the_scheduler_runs_no_exit(void **state)
+TEST(the_scheduler_runs_no_exit)
 {
 	struct fields *fields = fields_new();
 	struct error error = { "" };
@@ -44,7 +38,6 @@ static void the_scheduler_runs_no_exit(void **state)
 	bool is_refused = true, has_no_interrupts;
 	size_t nr;
 
-	(void)state;
 	assert_int_equal(env_init(&env, "", &error), 0);
 	guests = guests_new(&env);
 	if (who_provider.open(&(struct provider_args){ .env = &env, .fields = fields,
@@ -62,13 +55,4 @@ static void the_scheduler_runs_no_exit(void **state)
 	env_release(&env);
 	if (is_refused)
 		skip();
-}
-
-UNIT(test_programs)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_scheduler_runs_no_exit),
-	};
-
-	return cmocka_run_group_tests_name("who_programs", tests, NULL, NULL);
 }

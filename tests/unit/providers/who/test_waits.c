@@ -3,15 +3,12 @@
  * The BPF programs that charge waits for a CPU, run here as plain C, in cases that no test can make
  * happen in the kernel at will.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* test_pending.c has these, too. */
 #define LICENSE waits_license
@@ -34,7 +31,6 @@ int pass_slot(struct moment *now, struct queue *queue, __u32 i);
 int add_elsewhere(struct charge *charge);
 
 #include "providers/who/who.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
-
 #include "tests/unit/unit.h"
 
 #define CPUS 2
@@ -126,11 +122,10 @@ static uint64_t charged_ns(uint32_t vcpu, enum who_kind kind)
 }
 
 /* Its state is not "running", but nothing has woken it when it goes on. */
-static void preempted_on_the_way_to_sleep(void **state)
+TEST(preempted_on_the_way_to_sleep, setup)
 {
 	struct task_struct *vcpu = &m.tasks[0], *other = &m.tasks[OTHER];
 
-	(void)state;
 	switches_at(1000, vcpu, other, ASLEEP, true);
 	switches_at(1500, other, vcpu, RUNNING, true);
 	assert_int_equal(charged_ns(0, WHO_PROCESS), 500);
@@ -142,11 +137,10 @@ static void preempted_on_the_way_to_sleep(void **state)
 }
 
 /* The inventory finds a vCPU after it began to wait: of a younger thread than ours all counts. */
-static void threads_that_are_older_and_younger(void **state)
+TEST(threads_that_are_older_and_younger, setup)
 {
 	struct task_struct *other = &m.tasks[OTHER];
 
-	(void)state;
 	attached_ns = 1000;
 	m.tasks[0].start_time = 900;
 	m.tasks[1].start_time = 1100;
@@ -164,11 +158,10 @@ static void threads_that_are_older_and_younger(void **state)
 }
 
 /* More wait than a CPU has slots: of the last one nothing is seen, and so it is said. */
-static void more_than_there_are_slots(void **state)
+TEST(more_than_there_are_slots, setup)
 {
 	struct task_struct *other = &m.tasks[OTHER], *last = &m.tasks[VCPUS - 1];
 
-	(void)state;
 	for (uint32_t i = 0; i < VCPUS; i++) {
 		m.records[i].seen_ns = m.tasks[i].sched_info.run_delay = 100;
 		is_woken_at(1000, &m.tasks[i]);
@@ -180,15 +173,4 @@ static void more_than_there_are_slots(void **state)
 	assert_int_equal(charged_ns(VCPUS - 1, WHO_UNKNOWN), 700);
 	assert_int_equal(charged_ns(0, WHO_VCPU), 300);
 	assert_int_equal(lost_ns, 0);
-}
-
-UNIT(test_waits)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(preempted_on_the_way_to_sleep, setup),
-		cmocka_unit_test_setup(threads_that_are_older_and_younger, setup),
-		cmocka_unit_test_setup(more_than_there_are_slots, setup),
-	};
-
-	return cmocka_run_group_tests_name("who_waits", tests, NULL, NULL);
 }

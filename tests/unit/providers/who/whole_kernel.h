@@ -4,16 +4,11 @@
 #define KVMTOP_TESTS_UNIT_PROVIDERS_WHO_WHOLE_KERNEL_H
 
 #include <linux/bpf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/providers/bpf_as_c.h"
+#include "tests/unit/unit.h"
 
 static inline bool has_field(const char *field)
 {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The code of a recording's vCPUs: samples with stacks, in the exit that was open. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -80,9 +76,8 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 }
 
 /* Return addresses are of the calls before them. Of another thread, which runs no vCPU, nothing. */
-static void samples_are_of_the_open_exit(void **state)
+TEST(samples_are_of_the_open_exit, set_up, tear_down)
 {
-	(void)state;
 	for (int swap = 0; swap < 2; swap++) {
 		struct bytes bytes = { .swap = swap };
 
@@ -107,11 +102,10 @@ static void samples_are_of_the_open_exit(void **state)
 }
 
 /* Other events than clocks and cycles happen at no rate that is known. */
-static void only_clocks_have_time(void **state)
+TEST(only_clocks_have_time, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_HW_CACHE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_stack(&bytes, 1500, 77, 250, STACK(OF_USER, VMM + 0x8));
@@ -127,12 +121,11 @@ static void only_clocks_have_time(void **state)
 }
 
 /* A chain that claims more than it has, and words that are neither. */
-static void damaged_stacks(void **state)
+TEST(damaged_stacks, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 	size_t at;
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_stack(&bytes, 1400, 77, 9, STACK((uint64_t)-1, 5, (uint64_t)PERF_CONTEXT_GUEST, 7));
@@ -148,11 +141,10 @@ static void damaged_stacks(void **state)
 }
 
 /* A sample stands for an hour at most. */
-static void a_period_may_be_anything(void **state)
+TEST(a_period_may_be_anything, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_stack(&bytes, 1400, 77, UINT64_MAX, STACK(OF_USER, VMM + 0x8));
@@ -161,11 +153,10 @@ static void a_period_may_be_anything(void **state)
 }
 
 /* A map is there from its time on; the samples have one stack. */
-static void maps_have_times(void **state)
+TEST(maps_have_times, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_map(&bytes, 1600, 70, PERF_RECORD_MISC_USER, VMM, 0, "/no/such/plugin");
@@ -181,12 +172,11 @@ static void maps_have_times(void **state)
 }
 
 /* In no order, as many as a process may have. A later one may replace a part of one. */
-static void many_maps(void **state)
+TEST(many_maps, set_up, tear_down)
 {
 	const uint64_t size = 0x200000, nr = 65521, chosen = 2 * VMM + 9000 * 7919 % nr * size;
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	for (uint64_t i = 0; i < nr; i++)
@@ -204,11 +194,10 @@ static void many_maps(void **state)
 }
 
 /* What has no room is said, once. */
-static void too_many_maps(void **state)
+TEST(too_many_maps, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	for (uint32_t i = 0; i < PERF_MAPS_MAX; i++)
@@ -221,11 +210,10 @@ static void too_many_maps(void **state)
 }
 
 /* A long path takes as much room as several maps; an ended process makes room for others. */
-static void maps_with_long_names(void **state)
+TEST(maps_with_long_names, set_up, tear_down)
 {
 	char name[1020];
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[0] = '/';
 	name[sizeof(name) - 1] = '\0';
@@ -251,11 +239,10 @@ static void maps_with_long_names(void **state)
 }
 
 /* A child has its parent's maps of that time, until it runs another program. */
-static void maps_of_children(void **state)
+TEST(maps_of_children, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_fork(&bytes, 1200, 0, 71, 70);
@@ -285,11 +272,10 @@ static void maps_of_children(void **state)
 }
 
 /* Each of 40 processes is the child of the one before, and maps a page of its own. */
-static void children_of_children(void **state)
+TEST(children_of_children, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	for (uint32_t pid = 70; pid < 110; pid++) {
@@ -313,11 +299,10 @@ static void children_of_children(void **state)
 }
 
 /* A map replaces what was there, and what is left of it keeps its names. */
-static void a_newer_map_ends_parts_of_older_ones(void **state)
+TEST(a_newer_map_ends_parts_of_older_ones, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
-	(void)state;
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_map(&bytes, 0, 70, PERF_RECORD_MISC_USER, VMM + 0x80000, 0, "/no/such/one");
@@ -344,11 +329,10 @@ static void read_overlapping(void *arg)
 	stacks_of(&bytes, true);
 }
 
-static void maps_take_time_by_their_number(void **state)
+TEST(maps_take_time_by_their_number, set_up, tear_down)
 {
 	uint64_t few = 5000, many = 20000;
 
-	(void)state;
 	assert_true(least_cpu_s(read_overlapping, &many) <
 		    10 * least_cpu_s(read_overlapping, &few));
 }
@@ -379,12 +363,11 @@ static void remove_folder(char *name)
 	name[0] = '\0';
 }
 
-static void recordings_may_have_symbols(void **state)
+TEST(recordings_may_have_symbols, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 }, same = { .swap = 0 };
 	char own[sizeof(path)];
 
-	(void)state;
 	memcpy(own, path, sizeof(path));
 	make_folder(other, "ffffffff90000000 T another\n");
 	begin_stacks(&same, PERF_TYPE_SOFTWARE);
@@ -420,14 +403,13 @@ static bool find_symbol(uint64_t *ret_address, char *name)
 }
 
 /* Also where a module's code comes first, and the symbol that perf names is not among the first. */
-static void a_recording_of_this_kernel(void **state)
+TEST(a_recording_of_this_kernel, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 	char name[100], map[128], release[72] = "", expected[192];
 	struct utsname host;
 	uint64_t address;
 
-	(void)state;
 	if (!find_symbol(&address, name))
 		skip();
 	snprintf(map, sizeof(map), "[kernel.kallsyms]%s", name);
@@ -449,12 +431,11 @@ static void a_recording_of_this_kernel(void **state)
 }
 
 /* A recording may begin with a sample, and end with one. */
-static void samples_are_of_the_recordings_time(void **state)
+TEST(samples_are_of_the_recordings_time, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 	char own[sizeof(path)];
 
-	(void)state;
 	memcpy(own, path, sizeof(path));
 	make_folder(folder, "ffffffff90000000 T kvm_vcpu_ioctl\n");
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
@@ -466,29 +447,4 @@ static void samples_are_of_the_recordings_time(void **state)
 	assert_int_equal(span, 2000);
 	remove_folder(folder);
 	memcpy(path, own, sizeof(path));
-}
-
-UNIT(test_code)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(samples_are_of_the_open_exit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_clocks_have_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(damaged_stacks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_period_may_be_anything, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(maps_have_times, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(many_maps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(too_many_maps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(maps_with_long_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(children_of_children, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_newer_map_ends_parts_of_older_ones, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(maps_take_time_by_their_number, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(recordings_may_have_symbols, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_recording_of_this_kernel, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(samples_are_of_the_recordings_time, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "lib/array.h"
 #include "history/past.h"
@@ -223,11 +219,10 @@ static const char *const recordings[] = {
 	"tests/data/trace/svm-perf.data",
 };
 
-static void sums_are_the_recordings(void **state)
+TEST(sums_are_the_recordings)
 {
 	struct world world;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
 		for (unsigned int nr = 1; nr < 1000; nr = 7 * nr + 1) {
 			open_file(&world, recordings[i], nr);
@@ -239,12 +234,11 @@ static void sums_are_the_recordings(void **state)
 }
 
 /* Intervals that were joined while the file was read are as if it had been cut so. */
-static void joined_intervals_are_as_cut_ones(void **state)
+TEST(joined_intervals_are_as_cut_ones)
 {
 	struct world joined, cut;
 	size_t nr_joined = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
 		struct blob blobs[2] = { { .size = 0 }, { .size = 0 } };
 		struct error error = { "" };
@@ -273,13 +267,12 @@ static void joined_intervals_are_as_cut_ones(void **state)
 }
 
 /* Threads that change in each of too many intervals: these are joined before there is no room. */
-static void what_is_kept_is_bounded(void **state)
+TEST(what_is_kept_is_bounded)
 {
 	enum { NR_THREADS = 200, NR_TIMES = 1500, ROOM = 80 << 20 };
 	struct table table = { .nr_threads = 0 };
 	struct intervals intervals;
 
-	(void)state;
 	intervals_init(&intervals, &table, 1, 0);
 	intervals_begin(&intervals, 1);
 	for (uint64_t time = 1; time <= NR_TIMES; time++) {
@@ -355,13 +348,12 @@ static uint64_t whole_of(const struct world *world, const char *name)
 }
 
 /* A halt of four intervals is counted in the last one; the vCPU is halted in each. */
-static void exit_of_many_intervals(void **state)
+TEST(exit_of_many_intervals)
 {
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	put_exit(&event, 77, 0, 1, 12);
 	ring_add(&ring, 1000, &event);
@@ -387,7 +379,7 @@ static void exit_of_many_intervals(void **state)
  * An exit of four intervals of 2 us that sleeps from the first one on, and waits in the last one:
  * both are known as they pass. Its second exit has no end, and is in no row of the whole recording.
  */
-static void parts_of_intervals(void **state)
+TEST(parts_of_intervals)
 {
 	const char *formats[NR_WORLD_FORMATS + 2] = {
 		[NR_WORLD_FORMATS] =
@@ -407,7 +399,6 @@ static void parts_of_intervals(void **state)
 	struct world world;
 	struct ring ring;
 
-	(void)state;
 	memcpy(formats, world_formats, sizeof(world_formats));
 	ring_init(&ring, 0);
 	put_exit(&event, 77, 0, 1, 48);
@@ -448,13 +439,12 @@ static void parts_of_intervals(void **state)
 }
 
 /* A guest that has ended spends no time in the intervals after it. */
-static void an_ended_guest_has_no_intervals(void **state)
+TEST(an_ended_guest_has_no_intervals)
 {
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	put_exit(&event, 77, 0, 1, 30);
 	ring_add(&ring, 1000, &event);
@@ -477,14 +467,13 @@ static void an_ended_guest_has_no_intervals(void **state)
 }
 
 /* The second halt has no entry: the recording takes its time back, the moments do not. */
-static void time_does_not_go_back(void **state)
+TEST(time_does_not_go_back)
 {
 	static const uint64_t times[] = { 1000, 21000, 22000, 27000, 29000 };
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
 		if (i % 3 == 1)
@@ -504,7 +493,7 @@ static void time_does_not_go_back(void **state)
 }
 
 /* The last moment has the totals of the recording, also by way of the monitor. */
-static void totals_are_the_recordings(void **state)
+TEST(totals_are_the_recordings)
 {
 	struct query query = { .type = &view_exits };
 	struct monitor_config config = { .list = history_recorded_players, .counts_all = true };
@@ -515,7 +504,6 @@ static void totals_are_the_recordings(void **state)
 	struct past *past;
 	size_t nr = 0;
 
-	(void)state;
 	open_file(&world, recordings[3], 300);
 	past = past_new(world.store, monitor_fields(world.monitor));
 	assert_int_equal(past_go(past, UINT64_MAX, &error), 0);
@@ -554,13 +542,12 @@ static void totals_are_the_recordings(void **state)
 }
 
 /* Of a damaged file: the last event has the latest time that there can be. */
-static void the_latest_time_ends_the_last_interval(void **state)
+TEST(the_latest_time_ends_the_last_interval)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct world world;
 	size_t data;
 
-	(void)state;
 	put_perf_header(&file);
 	data = file.len;
 	put_exit(&event, 77, 0, 1, 12);
@@ -583,14 +570,13 @@ static void assert_near(double is, double should_be)
 }
 
 /* The usual intervals take half a second to make, the shortest ones a few seconds. */
-static void many_rows_make_long_intervals(void **state)
+TEST(many_rows_make_long_intervals)
 {
 	enum { NR_VCPUS = 100, NR_REASONS = 80, NR = NR_VCPUS * NR_REASONS };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < NR; i++) {
 		put_exit(&event, 1000 + i % NR_VCPUS, i % NR_VCPUS, 1, 200 + i / NR_VCPUS);
@@ -656,11 +642,10 @@ static struct moments_seen moments_of_ms(uint32_t nr_ms)
 }
 
 /* The rates of a sliver would be the peaks of each chart. */
-static void less_than_half_an_interval_is_of_the_last_one(void **state)
+TEST(less_than_half_an_interval_is_of_the_last_one)
 {
 	struct moments_seen seen = moments_of_ms(1002);
 
-	(void)state;
 	assert_int_equal(seen.nr, 11); /* with the first one, at 0 */
 	assert_int_equal(seen.last_length_ns, 102000000);
 	seen = moments_of_ms(1060);
@@ -672,14 +657,13 @@ static void less_than_half_an_interval_is_of_the_last_one(void **state)
 }
 
 /* Each thread is work in each interval, also without an exit. */
-static void many_threads_make_long_intervals(void **state)
+TEST(many_threads_make_long_intervals)
 {
 	enum { NR = 20000 };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < NR; i++) {
 		put_entry(&event, 1000 + i, 0);
@@ -694,22 +678,4 @@ static void many_threads_make_long_intervals(void **state)
 	recording_release(&recording);
 }
 
-UNIT(test_moments)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_the_recordings),
-		cmocka_unit_test(joined_intervals_are_as_cut_ones),
-		cmocka_unit_test(what_is_kept_is_bounded),
-		cmocka_unit_test(exit_of_many_intervals),
-		cmocka_unit_test(parts_of_intervals),
-		cmocka_unit_test(an_ended_guest_has_no_intervals),
-		cmocka_unit_test(time_does_not_go_back),
-		cmocka_unit_test(totals_are_the_recordings),
-		cmocka_unit_test(the_latest_time_ends_the_last_interval),
-		cmocka_unit_test(many_rows_make_long_intervals),
-		cmocka_unit_test(less_than_half_an_interval_is_of_the_last_one),
-		cmocka_unit_test(many_threads_make_long_intervals),
-	};
-
-	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -3,11 +3,6 @@
  * test_recorded - recordings as guests and as rows of the live program's views: made-up recordings
  * to the digit, recordings of other programs as the text report has them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "lib/array.h"
 #include "core/monitor.h"
 #include "core/facts/shared_fields.h"
@@ -327,11 +322,10 @@ static void make_guest(struct world *world)
 	open_dat(world);
 }
 
-static void exits_to_the_digit(void **state)
+TEST(exits_to_the_digit)
 {
 	struct world world;
 
-	(void)state;
 	make_guest(&world);
 	look(&world, &view_hotspots);
 	assert_int_equal(world.recording.span_ns, 10000);
@@ -356,11 +350,10 @@ static void exits_to_the_digit(void **state)
 }
 
 /* An exit that is open at the end is in the time. */
-static void the_parts_of_time(void **state)
+TEST(the_parts_of_time)
 {
 	struct world world;
 
-	(void)state;
 	make_guest(&world);
 	look(&world, &view_vcpus);
 	assert_int_equal(total(&world, 0, "time"), 10000);
@@ -418,11 +411,10 @@ static void make_interrupted(struct world *world, bool has_sched)
 }
 
 /* KVM_RUN has begun again when the thread sleeps. */
-static void interrupted_halts(void **state)
+TEST(interrupted_halts)
 {
 	struct world world;
 
-	(void)state;
 	make_interrupted(&world, true);
 	look(&world, &view_vcpus);
 	assert_int_equal(total(&world, 0, "time"), 240000);
@@ -439,11 +431,10 @@ static void interrupted_halts(void **state)
 }
 
 /* Without the scheduler's events such a halt is one as a whole. */
-static void halts_that_may_go_on(void **state)
+TEST(halts_that_may_go_on)
 {
 	struct world world;
 
-	(void)state;
 	make_interrupted(&world, false);
 	look(&world, &view_vcpus);
 	assert_int_equal(total(&world, 0, "time"), 240000);
@@ -456,11 +447,10 @@ static void halts_that_may_go_on(void **state)
 }
 
 /* One halt is polled to its end, the next up to its limit, the last one not at all. */
-static void polls_in_halts(void **state)
+TEST(polls_in_halts)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_wakeup(&world.event, 77, 500, false); /* of a halt that began before */
 	add(&world, 0, 900);
@@ -493,11 +483,10 @@ static void polls_in_halts(void **state)
 }
 
 /* Three entries and exits; the second exit is of L2, and so is the time before it. */
-static void exits_of_l2(void **state)
+TEST(exits_of_l2)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint64_t i = 0; i < 3; i++) {
 		put_entry(&world.event, 77, 0);
@@ -528,13 +517,12 @@ static void exits_of_l2(void **state)
  * A protected guest leaves by VMGEXIT, and says what for: also to halt, which is no time of KVM's.
  * An exit of another reason, or no exit, stays what it is.
  */
-static void what_vmgexits_are_for(void **state)
+TEST(what_vmgexits_are_for)
 {
 	static const uint64_t codes[] = { 0x78, 0x7c, 0x80000001, 0x12345, 0 };
 	struct world world;
 	uint64_t now = 1000;
 
-	(void)state;
 	begin(&world);
 	put_vmgexit(&world.event, 77, 0x78);
 	add(&world, 0, now);
@@ -563,13 +551,12 @@ static void what_vmgexits_are_for(void **state)
 	end(&world);
 }
 
-static void arguments_and_their_exits(void **state)
+TEST(arguments_and_their_exits)
 {
 	const struct fields *fields;
 	struct world world;
 	uint32_t hot;
 
-	(void)state;
 	make_guest(&world);
 	look(&world, &view_hotspots);
 	fields = monitor_facts(world.monitor)->fields;
@@ -611,12 +598,11 @@ static void sum_of_kind(const struct pairing *pairing, enum exit_kind kind, uint
  * A read begins with its exit and ends with its event, a write begins with its event and ends with
  * the entry. A read that was not answered says nothing; one without its exit has no time.
  */
-static void reads_and_writes_of_memory(void **state)
+TEST(reads_and_writes_of_memory)
 {
 	enum { UNSATISFIED, READ, WRITE };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 500);
@@ -654,11 +640,10 @@ static void put_fault(struct bytes *event, uint32_t tid, uint64_t code)
 }
 
 /* A fault of memory, by AMD's and Intel's codes, and one of a device. */
-static void faults_of_memory(void **state)
+TEST(faults_of_memory)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 2, 0x400);
 	add(&world, 0, 1000);
@@ -691,12 +676,11 @@ static void faults_of_memory(void **state)
 }
 
 /* An argument outside an exit is counted where it says so, but is over at once. */
-static void arguments_without_exits(void **state)
+TEST(arguments_without_exits)
 {
 	struct world world;
 	uint64_t count, time;
 
-	(void)state;
 	begin(&world);
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 500);
@@ -713,11 +697,10 @@ static void arguments_without_exits(void **state)
 	end(&world);
 }
 
-static void events_and_who_fired_them(void **state)
+TEST(events_and_who_fired_them)
 {
 	struct world world;
 
-	(void)state;
 	make_guest(&world);
 	world.query.children = true;
 	look(&world, &view_events);
@@ -736,11 +719,10 @@ static void events_and_who_fired_them(void **state)
 }
 
 /* Another sample changes nothing; the same query later has the same answer. */
-static void it_is_over(void **state)
+TEST(it_is_over)
 {
 	struct world world;
 
-	(void)state;
 	make_guest(&world);
 	for (int i = 0; i < 3; i++) {
 		look(&world, &view_exits);
@@ -757,11 +739,10 @@ static void it_is_over(void **state)
 /* ---- what is not known */
 
 /* The time between the last event before a loss and the next one of the thread. */
-static void lost_time_is_no_life(void **state)
+TEST(lost_time_is_no_life)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 1000);
@@ -790,11 +771,10 @@ static void lost_time_is_no_life(void **state)
 
 /* What is lost of one CPU is lost of its threads alone; more losses than are kept are counted. */
 /* A guest whose last event is an exit to user space has perhaps ended: it spends no more time. */
-static void an_ended_guest_spends_no_time(void **state)
+TEST(an_ended_guest_spends_no_time)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint32_t i = 0; i < 2; i++) {
 		put_exit(&world.event, 200 + i, i, 1, 30);
@@ -820,11 +800,10 @@ static void an_ended_guest_spends_no_time(void **state)
 }
 
 /* Without events of user space an open exit may be the last, but for a halt. */
-static void what_is_gone_without_user_space(void **state)
+TEST(what_is_gone_without_user_space)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 1000);
@@ -856,11 +835,10 @@ static uint64_t unfinished(const struct world *world, enum exit_kind kind)
 }
 
 /* Interrupts have no times and no end, and the thread that raises them needs no vCPU. */
-static void interrupts(void **state)
+TEST(interrupts)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 1000);
@@ -884,11 +862,10 @@ static void interrupts(void **state)
 	end(&world);
 }
 
-static void losses_of_one_cpu(void **state)
+TEST(losses_of_one_cpu)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
 		put_exit(&world.event, 77 + vcpu, vcpu, 1, 30);
@@ -917,12 +894,11 @@ static void losses_of_one_cpu(void **state)
  * An exit, and time in the guest, that end on another CPU than they began on, after that CPU lost
  * events: perhaps they ended among these. What begins after the loss has its time.
  */
-static void losses_before_a_migration(void **state)
+TEST(losses_before_a_migration)
 {
 	enum { US = 1000, S = 1000000000 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_irq(&world.event, 5);
 	add(&world, 1, 1 * S);
@@ -954,12 +930,11 @@ static void losses_before_a_migration(void **state)
 }
 
 /* The same of a wait for a CPU; one that began after the loss is known. */
-static void losses_before_a_wait_ends(void **state)
+TEST(losses_before_a_wait_ends)
 {
 	enum { S = 1000000000 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_irq(&world.event, 5);
 	add(&world, 1, 900);
@@ -1045,9 +1020,8 @@ static void open_riscv(struct world *world)
 }
 
 /* A WFI is one of what EXC_VIRTUAL_INST_FAULT is for: as live its sleep is in no exit's time. */
-static void sleeps_that_no_reason_tells(void **state)
+TEST(sleeps_that_no_reason_tells)
 {
-	(void)state;
 	for (int has_sched = 0; has_sched < 2; has_sched++) {
 		struct world world;
 
@@ -1075,11 +1049,10 @@ static void sleeps_that_no_reason_tells(void **state)
 }
 
 /* Since 7.3: exits do not name their vCPU, but these do; an interrupt is for another one. */
-static void further_events_of_riscv(void **state)
+TEST(further_events_of_riscv)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	add_riscv(&world, 1000, 100, 0, 23);
 	add_riscv(&world, 1050, 105, 2, 10 | UINT64_C(1) << 32);
@@ -1110,7 +1083,7 @@ static void further_events_of_riscv(void **state)
 	end(&world);
 }
 
-static void causes_of_an_exit(void **state)
+TEST(causes_of_an_exit)
 {
 	static const char *const of_loongarch[] = {
 		"name: kvm_exit\nID: 100\n" COMMON_FIELDS
@@ -1138,7 +1111,6 @@ static void causes_of_an_exit(void **state)
 	struct bytes file = { .len = 0 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		put_common(&world.event, events[i].id, 77);
@@ -1172,14 +1144,13 @@ static void causes_of_an_exit(void **state)
 /* ---- many threads */
 
 /* Further threads are counted as one. */
-static void more_threads_than_are_kept(void **state)
+TEST(more_threads_than_are_kept)
 {
 	enum { MORE = 1000 };
 	const struct guest *others;
 	uint64_t time = 1000;
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint32_t tid = 1; tid <= TABLE_THREADS + MORE; tid++) {
 		put_mmio(&world.event, tid, 1, 0xfee00000);
@@ -1206,7 +1177,7 @@ static void more_threads_than_are_kept(void **state)
 }
 
 /* kvmtrace names process and vCPU by any numbers: none of them is taken for another thread. */
-static void any_number_is_a_thread(void **state)
+TEST(any_number_is_a_thread)
 {
 	static const uint32_t pids[] = { 0x20000000, 0x40000000, 0x60000000, 0x7fffffff,
 					 0xffffffff };
@@ -1215,7 +1186,6 @@ static void any_number_is_a_thread(void **state)
 	struct recording_choice choice = { .kind = TRACE_ANY, .mhz = 1000, .has_moments = true };
 	struct world world;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
 		put_kvmtrace(&file, 100 + 100 * i, 0x10002, pids[i], 0, 1, &reason);
 		put_kvmtrace(&file, 150 + 100 * i, 0x10001, pids[i], 0, 0, NULL);
@@ -1233,13 +1203,12 @@ static void any_number_is_a_thread(void **state)
 }
 
 /* A damaged file makes up types of events: beyond a number of counts, others have them. */
-static void more_types_than_are_kept(void **state)
+TEST(more_types_than_are_kept)
 {
 	enum { TYPES = 1 << 20, NR = 20 };
 	struct table table = { .nr_threads = 0 };
 	uint64_t count = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < NR; i++) {
 		const struct trace_event event = { .tid = 1000 + (int32_t)i, .thread_key = i,
 						   .pid = -1 };
@@ -1260,12 +1229,11 @@ static void more_types_than_are_kept(void **state)
 }
 
 /* A page that begins before the one before it ends is damage: no time passes backwards. */
-static void time_that_goes_back(void **state)
+TEST(time_that_goes_back)
 {
 	const struct recorded_thread *thread;
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 10000);
@@ -1289,9 +1257,8 @@ static void time_that_goes_back(void **state)
 }
 
 /* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
-static void a_loss_in_another_buffer(void **state)
+TEST(a_loss_in_another_buffer)
 {
-	(void)state;
 	for (uint32_t tid = 77; tid <= 78; tid++) {
 		struct bytes file = { .len = 0 };
 		struct world world;
@@ -1328,12 +1295,11 @@ static void a_loss_in_another_buffer(void **state)
  * waits 200 ns from the first time on; at the end it waits. Other threads do not count, and a
  * thread that is woken while it runs does not wait. No exit has the time that it waits.
  */
-static void waiting_for_a_cpu(void **state)
+TEST(waiting_for_a_cpu)
 {
 	enum { SLEEPS = 1, PREEMPTED = 0x100 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_switch(&world.event, 77, 0, 5); /* not known as a vCPU's yet */
 	add(&world, 0, 500);
@@ -1392,11 +1358,10 @@ static void waiting_for_a_cpu(void **state)
 }
 
 /* No argument has the time either: a write lasts from its event on, an MSR is the whole exit's. */
-static void waits_in_arguments(void **state)
+TEST(waits_in_arguments)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint64_t i = 0; i < 2; i++) {
 		put_exit(&world.event, 77, 0, 1, i ? 32 : 48);
@@ -1429,11 +1394,10 @@ static void waits_in_arguments(void **state)
  * Of an absence without an end nothing is known: the thread's next event shows that it is over. A
  * wait is lost with the exit that has it.
  */
-static void absences_that_are_cut(void **state)
+TEST(absences_that_are_cut)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 48);
 	add(&world, 0, 1000);
@@ -1576,9 +1540,8 @@ static void write_case(struct world *world, const struct exit_case *of, bool has
 }
 
 /* Without the scheduler's events exits have what perf has: from the exit to the entry. */
-static void perfs_times(void **state)
+TEST(perfs_times)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
 		const struct exit_case *of = &exit_cases[i];
 		struct world world;
@@ -1601,18 +1564,16 @@ static void run_case(const struct exit_case *of)
 	end(&world);
 }
 
-static void cases_of_the_program(void **state)
+TEST(cases_of_the_program)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(exit_cases); i++) {
 		print_message("%s\n", exit_cases[i].name);
 		run_case(&exit_cases[i]);
 	}
 }
 
-static void cases_of_a_model(void **state)
+TEST(cases_of_a_model)
 {
-	(void)state;
 	for (uint32_t seed = 1; seed <= 200; seed++) {
 		struct exit_case random;
 
@@ -1622,9 +1583,8 @@ static void cases_of_a_model(void **state)
 }
 
 /* Halts only if they are asked for; an entry without an exit is the end of nothing. */
-static void long_exits(void **state)
+TEST(long_exits)
 {
-	(void)state;
 	for (int has_halts = 0; has_halts < 2; has_halts++) {
 		const struct recording_choice choice = { .longer_ns = 500,
 							 .has_halts = has_halts };
@@ -1668,9 +1628,8 @@ static void long_exits(void **state)
  * How long an exit waited for a CPU is known only where the scheduler was recorded; then it is long
  * without that. One of 600 ns waits 300, one of 300 waits 200.
  */
-static void wait_of_a_long_exit(void **state)
+TEST(wait_of_a_long_exit)
 {
-	(void)state;
 	for (int has_sched = 0; has_sched < 2; has_sched++) {
 		const struct recording_choice choice = { .longer_ns = 250 };
 		struct fields *fields = fields_new();
@@ -1703,11 +1662,10 @@ static void wait_of_a_long_exit(void **state)
 	}
 }
 
-static void no_exits_but_events(void **state)
+TEST(no_exits_but_events)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_irq(&world.event, 5);
 	add(&world, 0, 1000);
@@ -1722,7 +1680,7 @@ static void no_exits_but_events(void **state)
 }
 
 /* The same number is another reason in the recording of another kernel. */
-static void two_kernels_have_two_names(void **state)
+TEST(two_kernels_have_two_names)
 {
 	const struct recording_choice choice = { .mhz = 1000 };
 	const char *others[NR_FORMATS], *paths[] = { path, "/tmp/kvmtop-other-kernel" };
@@ -1731,7 +1689,6 @@ static void two_kernels_have_two_names(void **state)
 	struct bytes file = { .len = 0 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 0x77);
 	add(&world, 0, 1000);
@@ -1763,12 +1720,11 @@ static void two_kernels_have_two_names(void **state)
 }
 
 /* An access shows that there is a guest. How many exits it made is not known, and not 0. */
-static void exits_that_are_not_known(void **state)
+TEST(exits_that_are_not_known)
 {
 	struct world world;
 	int i;
 
-	(void)state;
 	begin(&world);
 	put_mmio(&world.event, 77, 1, 0xfee00000);
 	add(&world, 0, 1000);
@@ -1783,11 +1739,10 @@ static void exits_that_are_not_known(void **state)
 }
 
 /* As live: what is beside the reason in its field is a flag. */
-static void an_entry_that_failed(void **state)
+TEST(an_entry_that_failed)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 0x80000021);
 	add(&world, 0, 1000);
@@ -1804,11 +1759,10 @@ static void an_entry_that_failed(void **state)
 	end(&world);
 }
 
-static void no_entries_no_times(void **state)
+TEST(no_entries_no_times)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 12);
 	add(&world, 0, 1000);
@@ -1833,12 +1787,11 @@ static const struct guest *guest_at(const struct world *world, size_t i)
 	return guest;
 }
 
-static void a_guest_with_a_name(void **state)
+TEST(a_guest_with_a_name)
 {
 	const struct guest *guest;
 	struct world world;
 
-	(void)state;
 	make_guest(&world);
 	assert_int_equal(guests_count(world.recording.guests), 1);
 	guest = guest_at(&world, 0);
@@ -1853,9 +1806,8 @@ static void a_guest_with_a_name(void **state)
 }
 
 /* Threads without a name are one guest; a second thread of a vCPU number is of a second guest. */
-static void threads_without_names(void **state)
+TEST(threads_without_names)
 {
-	(void)state;
 	for (uint32_t number = 0; number < 2; number++) {
 		struct world world;
 
@@ -1878,12 +1830,11 @@ static void threads_without_names(void **state)
 }
 
 /* perf.data has processes: two guests with one name are two guests. */
-static void processes_are_guests(void **state)
+TEST(processes_are_guests)
 {
 	static const char *const names[][2] = { { "alpha", "beta" }, { "qemu", "qemu" } };
 	static const char *const wanted[][2] = { { "alpha", "beta" }, { "70 qemu", "80 qemu" } };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct bytes file = { .len = 0 }, event = { .len = 0 };
 		struct world world;
@@ -1924,9 +1875,8 @@ static void processes_are_guests(void **state)
 }
 
 /* Whether exits to user space were recorded is in the file, also if there were none. */
-static void exits_to_user_space_that_never_came(void **state)
+TEST(exits_to_user_space_that_never_came)
 {
-	(void)state;
 	for (size_t is_recorded = 0; is_recorded < 2; is_recorded++) {
 		struct bytes file = { .len = 0 }, event = { .len = 0 };
 		struct world world;
@@ -1955,12 +1905,11 @@ static void exits_to_user_space_that_never_came(void **state)
 }
 
 /* Where nothing else is known, a CPU is a guest; cycles have a length. */
-static void a_cpu_of_acrn(void **state)
+TEST(a_cpu_of_acrn)
 {
 	struct bytes file = { .len = 0 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_acrn(&file, 1000, 3, 0x10, 12, 0);
 	put_acrn(&file, 3000, 3, 0x11, 0, 0);
@@ -1977,12 +1926,11 @@ static void a_cpu_of_acrn(void **state)
 }
 
 /* A file may have any time: one that makes no sense is a very long time. */
-static void times_that_make_no_sense(void **state)
+TEST(times_that_make_no_sense)
 {
 	struct bytes file = { .len = 0 };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_acrn(&file, 1, 0, 0x10, 12, 0);
 	put_acrn(&file, UINT64_MAX, 0, 0x11, 0, 0);
@@ -2083,14 +2031,13 @@ static void check_percentiles(const struct world *world, const struct view_row *
 }
 
 /* Of two vCPUs and two reasons, together and by reason: 2.62 to 2.70 ms, and a few of 7. */
-static void percentiles_are_nearly_exact(void **state)
+TEST(percentiles_are_nearly_exact)
 {
 	enum { NR = 400 };
 	uint64_t all[NR], halts[NR], now = 0, seed = 1;
 	size_t nr_halts = 0;
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (uint32_t i = 0; i < NR; i++) {
 		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -2115,13 +2062,12 @@ static void percentiles_are_nearly_exact(void **state)
 }
 
 /* By a clock of 10 ms most exits take 0: that is known, and no reason for "-". */
-static void exits_that_take_nothing(void **state)
+TEST(exits_that_take_nothing)
 {
 	static const char *const columns[] = { "time_ns", "min_ns", "avg_ns", "stddev_ns", "p50_ns",
 					       "p99_ns", "max_ns" };
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	for (int i = 0; i < 3; i++) {
 		put_exit(&world.event, 77, 0, 1, 12);
@@ -2145,12 +2091,11 @@ static void exits_that_take_nothing(void **state)
 	end(&world);
 }
 
-static void samples_of_other_programs(void **state)
+TEST(samples_of_other_programs)
 {
 	static const char *const files[] = { "tests/data/trace/svm-perf.data",
 					     "tests/data/trace/arm64-perf.data" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct world world;
 
@@ -2164,7 +2109,7 @@ static void samples_of_other_programs(void **state)
 }
 
 /* In a picture: the process is told with its pid, once, and what is not known by its file. */
-static void names_of_guests(void **state)
+TEST(names_of_guests)
 {
 	static const struct {
 		struct recorded_guest guest;
@@ -2178,7 +2123,6 @@ static void names_of_guests(void **state)
 	};
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 30);
 	add(&world, 0, 1000);
@@ -2194,61 +2138,4 @@ static void names_of_guests(void **state)
 	end(&world);
 }
 
-UNIT(test_recorded)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exits_to_the_digit),
-		cmocka_unit_test(the_parts_of_time),
-		cmocka_unit_test(interrupted_halts),
-		cmocka_unit_test(halts_that_may_go_on),
-		cmocka_unit_test(polls_in_halts),
-		cmocka_unit_test(exits_of_l2),
-		cmocka_unit_test(what_vmgexits_are_for),
-		cmocka_unit_test(arguments_and_their_exits),
-		cmocka_unit_test(reads_and_writes_of_memory),
-		cmocka_unit_test(faults_of_memory),
-		cmocka_unit_test(arguments_without_exits),
-		cmocka_unit_test(events_and_who_fired_them),
-		cmocka_unit_test(it_is_over),
-		cmocka_unit_test(lost_time_is_no_life),
-		cmocka_unit_test(an_ended_guest_spends_no_time),
-		cmocka_unit_test(what_is_gone_without_user_space),
-		cmocka_unit_test(interrupts),
-		cmocka_unit_test(losses_of_one_cpu),
-		cmocka_unit_test(losses_before_a_migration),
-		cmocka_unit_test(losses_before_a_wait_ends),
-		cmocka_unit_test(names_of_guests),
-		cmocka_unit_test(a_loss_in_another_buffer),
-		cmocka_unit_test(more_threads_than_are_kept),
-		cmocka_unit_test(causes_of_an_exit),
-		cmocka_unit_test(further_events_of_riscv),
-		cmocka_unit_test(sleeps_that_no_reason_tells),
-		cmocka_unit_test(any_number_is_a_thread),
-		cmocka_unit_test(more_types_than_are_kept),
-		cmocka_unit_test(time_that_goes_back),
-		cmocka_unit_test(waiting_for_a_cpu),
-		cmocka_unit_test(waits_in_arguments),
-		cmocka_unit_test(absences_that_are_cut),
-		cmocka_unit_test(cases_of_the_program),
-		cmocka_unit_test(cases_of_a_model),
-		cmocka_unit_test(perfs_times),
-		cmocka_unit_test(no_exits_but_events),
-		cmocka_unit_test(two_kernels_have_two_names),
-		cmocka_unit_test(long_exits),
-		cmocka_unit_test(wait_of_a_long_exit),
-		cmocka_unit_test(exits_that_are_not_known),
-		cmocka_unit_test(an_entry_that_failed),
-		cmocka_unit_test(no_entries_no_times),
-		cmocka_unit_test(a_guest_with_a_name),
-		cmocka_unit_test(threads_without_names),
-		cmocka_unit_test(processes_are_guests),
-		cmocka_unit_test(exits_to_user_space_that_never_came),
-		cmocka_unit_test(a_cpu_of_acrn),
-		cmocka_unit_test(times_that_make_no_sense),
-		cmocka_unit_test(exits_that_take_nothing),
-		cmocka_unit_test(percentiles_are_nearly_exact),
-		cmocka_unit_test(samples_of_other_programs),
-	};
-
-	return cmocka_run_group_tests_name("recorded", tests, add_formats, tear_down);
-}
+GROUP(add_formats, tear_down);

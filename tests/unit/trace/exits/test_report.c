@@ -2,10 +2,6 @@
 /*
  * test_report - exits from made-up recordings: what belongs together, how long it took, its name.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <math.h>
 
@@ -85,11 +81,10 @@ static const struct exit_count *count_of(const struct world *world, const char *
 }
 
 /* Exit and entry of a thread belong together, whatever CPU it is on and what others do. */
-static void pairs_by_thread(void **state)
+TEST(pairs_by_thread)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 12);
 	add(&world, 0, 1000);
@@ -115,7 +110,7 @@ static void pairs_by_thread(void **state)
 }
 
 /* The recording's own list comes first, then the built-in one, then a number. */
-static void names_of_reasons(void **state)
+TEST(names_of_reasons)
 {
 	static const struct {
 		uint32_t isa, reason;
@@ -127,7 +122,6 @@ static void names_of_reasons(void **state)
 		{ 2, 0x400, "npf" },		    { 3, 5, "0x5" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct world world;
 
@@ -141,11 +135,10 @@ static void names_of_reasons(void **state)
 }
 
 /* What was open on the CPU that lost events may have ended: it is not timed over the gap. */
-static void a_loss_ends_what_was_open(void **state)
+TEST(a_loss_ends_what_was_open)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 12);
 	add(&world, 0, 1000);
@@ -166,11 +159,10 @@ static void a_loss_ends_what_was_open(void **state)
 }
 
 /* As perf kvm stat: a read from the exit to its event, a write from its event to the entry. */
-static void mmio_as_perf_has_it(void **state)
+TEST(mmio_as_perf_has_it)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 48);
 	add(&world, 0, 1000);
@@ -193,11 +185,10 @@ static void mmio_as_perf_has_it(void **state)
 	end(&world);
 }
 
-static void an_msr_takes_the_whole_exit(void **state)
+TEST(an_msr_takes_the_whole_exit)
 {
 	struct world world;
 
-	(void)state;
 	begin(&world);
 	put_exit(&world.event, 77, 0, 1, 32);
 	add(&world, 0, 1000);
@@ -218,13 +209,12 @@ static void an_msr_takes_the_whole_exit(void **state)
 }
 
 /* Addresses may be any: more than there is room for are one row, and none is lost. */
-static void many_arguments(void **state)
+TEST(many_arguments)
 {
 	enum { NR = 30000 };
 	struct world world;
 	uint64_t count = 0;
 
-	(void)state;
 	begin(&world);
 	for (uint32_t i = 0; i < NR; i++) {
 		put_mmio(&world.event, 77, 2, UINT64_C(0x1000) * i);
@@ -242,7 +232,7 @@ static void many_arguments(void **state)
 }
 
 /* kvmtrace does not say whose numbers these are: SVM's have some that VMX has not. */
-static void kvmtrace_of_both_vendors(void **state)
+TEST(kvmtrace_of_both_vendors)
 {
 	static const struct {
 		uint32_t reasons[2];
@@ -253,7 +243,6 @@ static void kvmtrace_of_both_vendors(void **state)
 		{ { 0x400, UINT32_MAX }, { "npf", "invalid_guest_state" } }, /* -1 */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct bytes file = { .len = 0 };
 		struct world world = { .kind = EXITS_VMEXIT };
@@ -292,7 +281,7 @@ static void check_change(const struct view *view, size_t i, const char *reason, 
 }
 
 /* What changed most comes first, and what is in one recording only has no number in the other. */
-static void a_diff_begins_with_what_changed(void **state)
+TEST(a_diff_begins_with_what_changed)
 {
 	static const struct {
 		const char *name;
@@ -303,7 +292,6 @@ static void a_diff_begins_with_what_changed(void **state)
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both;
 	struct error error = { "" };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		view_begin(&views[i], type);
 		for (size_t j = 0; j < 3; j++) {
@@ -338,18 +326,4 @@ static void a_diff_begins_with_what_changed(void **state)
 		view_release(&views[i]);
 }
 
-UNIT(test_report)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_by_thread),
-		cmocka_unit_test(names_of_reasons),
-		cmocka_unit_test(a_loss_ends_what_was_open),
-		cmocka_unit_test(mmio_as_perf_has_it),
-		cmocka_unit_test(an_msr_takes_the_whole_exit),
-		cmocka_unit_test(many_arguments),
-		cmocka_unit_test(kvmtrace_of_both_vendors),
-		cmocka_unit_test(a_diff_begins_with_what_changed),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

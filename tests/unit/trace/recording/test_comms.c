@@ -2,20 +2,15 @@
 /*
  * test_comms - names of threads, as a recording lists them and as they change.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
 #include "trace/recording/event_types.h"
 
-static void names_are_read_from_lines(void **state)
+TEST(names_are_read_from_lines)
 {
 	struct comms comms = { .hash = NULL };
 
-	(void)state;
 	comms_read(&comms, "77 CPU 0/KVM\n78 <...>\nhello\n-1 minus\n"
 			   "99999999999 far\n\n79 last");
 	assert_string_equal(comms_get(&comms, 77), "CPU 0/KVM");
@@ -27,12 +22,11 @@ static void names_are_read_from_lines(void **state)
 	assert_string_equal(comms_get(&comms, 77), "");
 }
 
-static void the_latest_name_counts(void **state)
+TEST(the_latest_name_counts)
 {
 	const char unended[3] = { 'a', 'b', 'c' };
 	struct comms comms = { .hash = NULL };
 
-	(void)state;
 	comms_set(&comms, 7, "early", 6);
 	comms_set(&comms, 7, unended, sizeof(unended));
 	assert_string_equal(comms_get(&comms, 7), "abc");
@@ -46,12 +40,11 @@ static void the_latest_name_counts(void **state)
 }
 
 /* There is room for many names; threads that ended give theirs away, the first one first. */
-static void threads_that_ended_make_room(void **state)
+TEST(threads_that_ended_make_room)
 {
 	enum { MOST = 65536 };
 	struct comms comms = { .hash = NULL };
 
-	(void)state;
 	for (int32_t tid = 1; tid <= MOST; tid++)
 		comms_set(&comms, tid, "old", 4);
 	comms_set(&comms, MOST + 1, "new", 4);
@@ -69,15 +62,4 @@ static void threads_that_ended_make_room(void **state)
 	assert_string_equal(comms_get(&comms, 5), "again");
 	assert_string_equal(comms_get(&comms, MOST + 2), "");
 	comms_release(&comms);
-}
-
-UNIT(test_comms)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_read_from_lines),
-		cmocka_unit_test(the_latest_name_counts),
-		cmocka_unit_test(threads_that_ended_make_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

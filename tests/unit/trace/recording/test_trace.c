@@ -3,10 +3,6 @@
  * test_trace - acrn and kvmtrace files made byte by byte: every event, order and field; what
  * is wrong with a file, and where.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -87,13 +83,12 @@ static void save_bytes(unsigned int i, struct bytes *bytes)
 	bytes_release(bytes);
 }
 
-static void acrn_files_are_merged_by_time(void **state)
+TEST(acrn_files_are_merged_by_time)
 {
 	struct bytes one = { .len = 0 }, two = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	put_acrn(&one, 100, 0, 0x10, 0x1e, 0xfff0);
 	put_acrn(&one, 300, 0, 0x11, 0, 0);
 	put_acrn(&two, 200, 3, 0x10, 0x80000021, 0x1234);
@@ -133,13 +128,12 @@ static void acrn_files_are_merged_by_time(void **state)
 	trace_close(trace);
 }
 
-static void acrn_of_2018_has_no_cpu(void **state)
+TEST(acrn_of_2018_has_no_cpu)
 {
 	struct bytes one = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	put_u64(&one, 5);
 	put_u64(&one, 0x10);
 	put_u64(&one, 0x30);
@@ -159,7 +153,7 @@ static void acrn_of_2018_has_no_cpu(void **state)
 }
 
 /* All 8 bits are the CPU's, and what is scheduled next has had another number since 2024. */
-static void acrn_of_2024_on_a_large_machine(void **state)
+TEST(acrn_of_2024_on_a_large_machine)
 {
 	struct bytes one = { .len = 0 };
 	const struct trace_event *event;
@@ -168,7 +162,6 @@ static void acrn_of_2024_on_a_large_machine(void **state)
 	const void *text;
 	size_t size = 0;
 
-	(void)state;
 	put_u64(&one, 5);
 	put_u64(&one, UINT64_C(255) << 56 | UINT64_C(16) << 48 | 0x20);
 	put(&one, "idlevm1:\0\0\0\0\0\0\0", 16);
@@ -197,14 +190,13 @@ static void put_acrn_vm(struct bytes *bytes, uint64_t tsc, uint64_t who, uint64_
 	put_u64(bytes, 0);
 }
 
-static void acrn_that_knows_vms(void **state)
+TEST(acrn_that_knows_vms)
 {
 	struct bytes one = { .len = 0 }, two = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 	uint64_t key;
 
-	(void)state;
 	put_acrn_vm(&one, 10, 0x1215, 0x10); /* CPU 1, 2 words, vCPU 1 of VM 5 */
 	put_acrn_vm(&one, 11, 0x1415, 0x1001e);
 	put_acrn_vm(&one, 20, 0x1202, 0x10); /* VM 2 has the CPU now */
@@ -291,12 +283,11 @@ static void check_kvmtrace(int swap, bool mark)
 }
 
 /* One of two CPUs has an exit with a number of SVM's: both are of such a host. */
-static void one_cpu_shows_what_the_host_is(void **state)
+TEST(one_cpu_shows_what_the_host_is)
 {
 	const uint32_t hlt = 0x78, intr = 1;
 	struct trace *trace;
 
-	(void)state;
 	for (int svm = 0; svm < 3; svm++) { /* 2: none */
 		for (int i = 0; i < 2; i++) {
 			struct bytes file = { .len = 0 };
@@ -314,14 +305,13 @@ static void one_cpu_shows_what_the_host_is(void **state)
 }
 
 /* Records of a file that is there are read, whatever else is not. */
-static void records_beside_what_does_not_open(void **state)
+TEST(records_beside_what_does_not_open)
 {
 	const char *paths[] = { "/none", path_of(0), path_of(1), path_of(2) };
 	struct bytes records = { .len = 0 }, text = { .len = 0 }, empty = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	put_kvmtrace(&records, 1000, 0x54321, 77, 0, 0, NULL);
 	put(&text, "a text\n", 7);
 	save_bytes(0, &text);
@@ -338,9 +328,8 @@ static void records_beside_what_does_not_open(void **state)
 	trace_close(trace);
 }
 
-static void kvmtrace_in_both_byte_orders(void **state)
+TEST(kvmtrace_in_both_byte_orders)
 {
-	(void)state;
 	check_kvmtrace(0, true);
 	check_kvmtrace(1, true);
 	check_kvmtrace(0, false);
@@ -348,14 +337,13 @@ static void kvmtrace_in_both_byte_orders(void **state)
 }
 
 /* A record that lies across the end of what is read at once. */
-static void a_file_of_many_windows(void **state)
+TEST(a_file_of_many_windows)
 {
 	enum { NR = 20000 };
 	FILE *file = fopen(path_of(0), "w");
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	assert_non_null(file);
 	for (unsigned int i = 0; i < NR; i++) {
 		struct bytes one = { .len = 0 };
@@ -403,14 +391,13 @@ static void check_cut(const struct bytes *whole, const size_t *sizes, enum trace
 	}
 }
 
-static void files_cut_at_every_byte(void **state)
+TEST(files_cut_at_every_byte)
 {
 	struct bytes acrn = { .len = 0 }, kvmtrace = { .len = 0 };
 	const size_t acrn_sizes[] = { 32, 32, 32, SIZE_MAX / 2 };
 	const size_t kvmtrace_sizes[] = { 32, 20, 40, 12, SIZE_MAX / 2 };
 	const uint32_t words[7] = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
 		put_acrn(&acrn, i + 1, 0, 0x10, 1, 2);
 	acrn.len -= 32;
@@ -427,7 +414,7 @@ static void files_cut_at_every_byte(void **state)
 }
 
 /* Where bytes are missing, the rest is none; a few unknown records are no harm. */
-static void kvmtrace_with_bytes_missing(void **state)
+TEST(kvmtrace_with_bytes_missing)
 {
 	struct bytes one = { .len = 0 };
 	const struct trace_event *event;
@@ -435,7 +422,6 @@ static void kvmtrace_with_bytes_missing(void **state)
 	struct trace *trace;
 	size_t nr = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 200; i++)
 		put_kvmtrace(&one, i + 1, 0x10001 + i % 2, 7, 1, 0, words);
 	put_kvmtrace(&one, 1, 0x30000, 7, 1, 0, words);
@@ -462,13 +448,12 @@ static void kvmtrace_with_bytes_missing(void **state)
 }
 
 /* What comes while it is read is read, too; a piece of a record is the rest. */
-static void a_file_that_grows(void **state)
+TEST(a_file_that_grows)
 {
 	struct bytes one = { .len = 0 };
 	struct trace *trace;
 	FILE *file;
 
-	(void)state;
 	put_acrn(&one, 1, 0, 0x10, 1, 2);
 	put_acrn(&one, 2, 0, 0x11, 0, 0);
 	save(path_of(0), one.data, one.len);
@@ -519,13 +504,12 @@ static void check_shorter(const struct bytes *whole, enum trace_kind kind, size_
 	trace_close(trace);
 }
 
-static void a_file_that_shrinks(void **state)
+TEST(a_file_that_shrinks)
 {
 	const size_t cuts[] = { 0, 1000, 4096, 5000, 8192, 8200, 8224, 262144, 300000, 524288 };
 	struct bytes acrn = { .len = 0 }, kvmtrace = { .len = 0 };
 	const uint32_t words[7] = { 0 };
 
-	(void)state;
 	put_u32(&kvmtrace, 0x12345678);
 	for (unsigned int i = 0; i < 20000; i++) {
 		put_acrn(&acrn, i + 1, 0, 0x10, 1, 2);
@@ -540,7 +524,7 @@ static void a_file_that_shrinks(void **state)
 }
 
 /* Standard input may be a file of which the first part was read already. */
-static void a_file_from_somewhere_on(void **state)
+TEST(a_file_from_somewhere_on)
 {
 	struct bytes one = { .len = 0 };
 	int fd, old = dup(STDIN_FILENO);
@@ -548,7 +532,6 @@ static void a_file_from_somewhere_on(void **state)
 	struct trace *trace = NULL;
 	struct error error;
 
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++)
 		put_acrn(&one, i + 1, 0, 0x10, 1, 2);
 	save_bytes(0, &one);
@@ -577,14 +560,13 @@ static void assert_refused(const char *path, int err, const char *text)
 	assert_non_null(strstr(error.text, text));
 }
 
-static void what_is_no_recording_is_refused(void **state)
+TEST(what_is_no_recording_is_refused)
 {
 	struct bytes acrn = { .len = 0 }, odd = { .len = 0 };
 	const char *both[] = { path_of(0), path_of(1) };
 	struct trace *trace;
 	struct error error;
 
-	(void)state;
 	save(path_of(0), "hello, world\n", 13);
 	assert_refused(path_of(0), -EINVAL, "is text, as trace-cmd report");
 	save(path_of(0), "hello, \1world\n", 14);
@@ -611,7 +593,7 @@ static void what_is_no_recording_is_refused(void **state)
 }
 
 /* By another path, too: its events would be counted twice. */
-static void a_file_that_is_named_twice_is_refused(void **state)
+TEST(a_file_that_is_named_twice_is_refused)
 {
 	struct bytes acrn = { 0 };
 	const char *paths[] = { path_of(0), path_of(1) };
@@ -619,7 +601,6 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 	struct error error = { "" };
 	char text[256];
 
-	(void)state;
 	put_acrn(&acrn, 1, 0, 0x10, 1, 2);
 	save_bytes(0, &acrn);
 	unlink(path_of(1));
@@ -634,12 +615,11 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 	trace_close(trace);
 }
 
-static void kinds_have_names(void **state)
+TEST(kinds_have_names)
 {
 	enum trace_kind kind = TRACE_ANY;
 	struct error error = { "" };
 
-	(void)state;
 	for (int i = TRACE_DAT; i <= TRACE_KVMTRACE; i++) {
 		const char *name = trace_kind_name((enum trace_kind)i);
 
@@ -653,14 +633,13 @@ static void kinds_have_names(void **state)
 	assert_non_null(strstr(error.text, "one of kvmtrace, acrn"));
 }
 
-static void numbers_of_fields(void **state)
+TEST(numbers_of_fields)
 {
 	const uint8_t data[] = { 0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8, 4, 0, 2, 0 };
 	const struct trace_event event = { .data = data, .size = sizeof(data) };
 	struct trace_field field = { .size = 2 };
 	size_t size = 0;
 
-	(void)state;
 	assert_int_equal(trace_field_number(&field, &event), 0xfeff);
 	field.flags = TRACE_FIELD_SIGNED;
 	assert_int_equal(trace_field_number(&field, &event), (uint64_t)-0x101);
@@ -677,27 +656,4 @@ static void numbers_of_fields(void **state)
 	assert_null(trace_field_data(&field, &event, &size)); /* what it names is outside */
 }
 
-UNIT(test_trace)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(acrn_files_are_merged_by_time),
-		cmocka_unit_test(acrn_of_2018_has_no_cpu),
-		cmocka_unit_test(acrn_of_2024_on_a_large_machine),
-		cmocka_unit_test(acrn_that_knows_vms),
-		cmocka_unit_test(kvmtrace_in_both_byte_orders),
-		cmocka_unit_test(one_cpu_shows_what_the_host_is),
-		cmocka_unit_test(records_beside_what_does_not_open),
-		cmocka_unit_test(a_file_of_many_windows),
-		cmocka_unit_test(files_cut_at_every_byte),
-		cmocka_unit_test(kvmtrace_with_bytes_missing),
-		cmocka_unit_test(a_file_that_grows),
-		cmocka_unit_test(a_file_that_shrinks),
-		cmocka_unit_test(a_file_from_somewhere_on),
-		cmocka_unit_test(what_is_no_recording_is_refused),
-		cmocka_unit_test(a_file_that_is_named_twice_is_refused),
-		cmocka_unit_test(numbers_of_fields),
-		cmocka_unit_test(kinds_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

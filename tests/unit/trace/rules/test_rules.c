@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rules of kvmtrace_format: what they print is what Python printed, and errors name the line. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "trace/rules/rules.h"
@@ -73,7 +67,7 @@ struct example {
 };
 
 /* All of these are what Python 2.7 printed. */
-static void numbers_are_laid_out_as_by_python(void **state)
+TEST(numbers_are_laid_out_as_by_python)
 {
 	static const struct example examples[] = {
 		{ "%(3)x|%(3)o|%(3)d", "8000000000000000|1000000000000000000000|"
@@ -90,48 +84,43 @@ static void numbers_are_laid_out_as_by_python(void **state)
 		{ "a\tb  ", "a\tb  " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
 		prints(TRACE_KVMTRACE, 0, examples[i].template, examples[i].want);
 }
 
-static void a_frequency_makes_seconds_of_the_tsc(void **state)
+TEST(a_frequency_makes_seconds_of_the_tsc)
 {
 	static const struct example examples[] = {
 		{ "%(tsc)d|%(tsc)x|%(tsc)s|%(tsc)8s|%(tsc)-8s|", "5|5|5.75|    5.75|5.75    |" },
 		{ "%(tsc)+d|%(tsc)010d|%(reltsc)d", "+5|0000000005|-12" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
 		prints(TRACE_KVMTRACE, 1, examples[i].template, examples[i].want);
 	prints(TRACE_KVMTRACE, 2400, "%(tsc)s", "0.00239583333333");
 	prints(TRACE_KVMTRACE, 575, "%(tsc)s", "0.01");
 }
 
-static void acrn_has_vms_and_cpus(void **state)
+TEST(acrn_has_vms_and_cpus)
 {
-	(void)state;
 	prints(TRACE_ACRN, 0, "%(cpu)d %(vm)d %(vcpu)d", "7 3 2");
 }
 
-static void bytes_of_text_have_signs(void **state)
+TEST(bytes_of_text_have_signs)
 {
 	struct rules_record text = { .event = 0xff, .is_signed = true };
 
-	(void)state;
 	text.words[0] = 'k';
 	text.words[1] = (uint64_t)-2;
 	assert_string_equal(print(TRACE_ACRN, &text, 0, "0xff %(1)c%(2)d%(3)c%(2)c\n"), "k-2");
 	assert_string_equal(printed + 4, "?\n");
 }
 
-static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
+TEST(the_later_rule_holds_and_0_is_for_the_rest)
 {
 	static const char rules[] = "#0x20001 no\n\n0x20001 first\n131073\t\f second\n0 rest";
 	struct rules_record other = record;
 
-	(void)state;
 	other.event = 5;
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, rules), "second\n");
 	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, rules), "rest\n");
@@ -140,9 +129,8 @@ static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, ""), "");
 }
 
-static void what_is_no_character_is_a_question_mark(void **state)
+TEST(what_is_no_character_is_a_question_mark)
 {
-	(void)state;
 	prints(TRACE_KVMTRACE, 0, "%(event)c%(3)c%(reltsc)c", "???");
 	prints(TRACE_ACRN, 0, "%(2)c%(3)c%(reltsc)c%(4)c", "???A");
 }
@@ -158,9 +146,8 @@ static void refuses(const char *text, const char *want)
 		fail_msg("%s: got \"%s\", wanted \"%s\"", text, error.text, want);
 }
 
-static void errors_name_the_line(void **state)
+TEST(errors_name_the_line)
 {
-	(void)state;
 	refuses("# x\n\n 0x1 text\n", "rules:3: a rule begins with its event");
 	refuses("   \n", "rules:1: a rule begins");
 	refuses("\r\n", "rules:1: a rule begins");
@@ -194,31 +181,14 @@ static void errors_name_the_line(void **state)
 	refuses("1 %(1)10001d\n", "rules:1: a width over 10000");
 }
 
-static void nul_bytes_are_bytes(void **state)
+TEST(nul_bytes_are_bytes)
 {
 	static const char text[] = "1 a\0%(1)d\n1 %(1)\0d\n";
 	struct rules *rules = NULL;
 	struct error error = { "" };
 
-	(void)state;
 	assert_int_equal(rules_parse("rules", text, 10, &rules, &error), 0);
 	rules_free(rules);
 	assert_int_equal(rules_parse("rules", text, sizeof(text) - 1, &rules, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "rules:2: unknown conversion"));
-}
-
-UNIT(test_rules)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_laid_out_as_by_python),
-		cmocka_unit_test(a_frequency_makes_seconds_of_the_tsc),
-		cmocka_unit_test(acrn_has_vms_and_cpus),
-		cmocka_unit_test(bytes_of_text_have_signs),
-		cmocka_unit_test(the_later_rule_holds_and_0_is_for_the_rest),
-		cmocka_unit_test(what_is_no_character_is_a_question_mark),
-		cmocka_unit_test(errors_name_the_line),
-		cmocka_unit_test(nul_bytes_are_bytes),
-	};
-
-	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }

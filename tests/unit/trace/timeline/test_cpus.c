@@ -3,10 +3,6 @@
  * test_cpus - where the scheduler was recorded, the host's CPUs are drawn: who ran on them, who ran
  * while a vCPU waited, and an arrow from what woke a vCPU to its entry.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -138,9 +134,8 @@ static void is_not_drawn(const char *text)
 /* ---- cases */
 
 /* Between 5 and 6 there was a switch to 5 from a thread that no event names. */
-static void what_ran_while_a_vcpu_waited(void **state)
+TEST(what_ran_while_a_vcpu_waited, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 30);
 	add_switch(2000, 77, RUNS, 78);
 	add_switch(5000, 78, RUNS, 5);
@@ -164,9 +159,8 @@ static void what_ran_while_a_vcpu_waited(void **state)
 }
 
 /* What the vCPU waits for is another vCPU of the guest. */
-static void other_vcpus_have_their_names(void **state)
+TEST(other_vcpus_have_their_names, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 30);
 	add_switch(2000, 77, RUNS, 78);
 	add_entry(2500, 78, 1);
@@ -180,9 +174,8 @@ static void other_vcpus_have_their_names(void **state)
 }
 
 /* The last sixteen are named. */
-static void more_runs_than_are_kept(void **state)
+TEST(more_runs_than_are_kept, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 30);
 	add_switch(2000, 77, RUNS, 101);
 	for (uint32_t i = 1; i < 20; i++)
@@ -194,9 +187,8 @@ static void more_runs_than_are_kept(void **state)
 	is_drawn(", comm120 (120) 0.001 ms\"}}");
 }
 
-static void arrows_go_from_waking_to_entry(void **state)
+TEST(arrows_go_from_waking_to_entry, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 12);
 	add_switch(2000, 77, SLEEPS, 5);
 	add_waking(3000, 5, 0, 77);
@@ -232,9 +224,8 @@ static void arrows_go_from_waking_to_entry(void **state)
 }
 
 /* The entry is lost, or the recording ends within the guest: no end, and so no begin. */
-static void half_an_arrow_is_none(void **state)
+TEST(half_an_arrow_is_none, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 12);
 	add_switch(2000, 77, SLEEPS, 5);
 	add_waking(3000, 5, 0, 77);
@@ -261,9 +252,8 @@ static void add_accept(uint64_t time, uint32_t by, uint8_t flags, uint32_t vcpu)
 }
 
 /* vCPU 1 interrupts vCPU 0, which runs; then twice more, and this wakes it; then itself. */
-static void arrows_go_from_interrupt_to_entry(void **state)
+TEST(arrows_go_from_interrupt_to_entry, set_up, tear_down)
 {
-	(void)state;
 	add_entry(1000, 77, 0);
 	add_entry(1500, 78, 1);
 	add_exit(2000, 78, 1, 30);
@@ -292,9 +282,8 @@ static void arrows_go_from_interrupt_to_entry(void **state)
 }
 
 /* Two guests have a vCPU 0: in an interrupt of the host it may be either of them. */
-static void an_interrupt_of_the_host_has_the_only_guest(void **state)
+TEST(an_interrupt_of_the_host_has_the_only_guest, set_up, tear_down)
 {
-	(void)state;
 	add_entry(1000, 77, 0);
 	add_accept(2000, 5, 0x08, 0);
 	add_exit(3000, 77, 0, 30);
@@ -315,11 +304,10 @@ static void an_interrupt_of_the_host_has_the_only_guest(void **state)
 }
 
 /* A guest's own trace.dat has switches, too: of the guest's CPUs. */
-static void a_guest_s_switches_are_its_own(void **state)
+TEST(a_guest_s_switches_are_its_own, set_up, tear_down)
 {
 	static const uint64_t samples[][3] = { { 0, 0, 1 } };
 
-	(void)state;
 	world_shift = (struct world_shift){
 		.id = WORLD_GUEST_ID,
 		.host_id = 1,
@@ -335,9 +323,8 @@ static void a_guest_s_switches_are_its_own(void **state)
 }
 
 /* Between the vCPU and 6 others may have run, and the CPU may have been idle. */
-static void losses_end_what_is_known(void **state)
+TEST(losses_end_what_is_known, set_up, tear_down)
 {
-	(void)state;
 	add_exit(1000, 77, 0, 30);
 	add_switch(2000, 77, RUNS, 0);
 	add_switch(3000, 6, RUNS, 77);
@@ -348,23 +335,4 @@ static void losses_end_what_is_known(void **state)
 	is_drawn("\"name\":\"idle ... comm6 (6)\",\"cat\":\"run,cut\"");
 	is_drawn("\"name\":\"comm9 (9)\",\"cat\":\"run\"");
 	is_not_drawn("comm8 (8)");
-}
-
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-UNIT(test_cpus)
-{
-	const struct CMUnitTest tests[] = {
-		T(what_ran_while_a_vcpu_waited),
-		T(other_vcpus_have_their_names),
-		T(more_runs_than_are_kept),
-		T(a_guest_s_switches_are_its_own),
-		T(losses_end_what_is_known),
-		T(arrows_go_from_waking_to_entry),
-		T(half_an_arrow_is_none),
-		T(arrows_go_from_interrupt_to_entry),
-		T(an_interrupt_of_the_host_has_the_only_guest),
-	};
-
-	return cmocka_run_group_tests_name("cpus", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is put into packets comes out of the compressed blocks: in its order, and once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "trace/timeline/packets.h"
@@ -93,7 +88,7 @@ static uint32_t expect_block(struct bytes outer, uint32_t first)
 
 /* ---- */
 
-static void packets_come_back(void **state)
+TEST(packets_come_back)
 {
 	char *file_bytes = NULL;
 	size_t size = 0;
@@ -102,7 +97,6 @@ static void packets_come_back(void **state)
 	struct bytes bytes;
 	uint32_t next = 0, nr_blocks = 0;
 
-	(void)state;
 	assert_non_null(file);
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)('a' + i * i % 26);
@@ -127,13 +121,4 @@ static void packets_come_back(void **state)
 	assert_int_equal(next, NR);
 	assert_true(nr_blocks > 2);
 	free(file_bytes);
-}
-
-UNIT(test_packets)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_come_back),
-	};
-
-	return cmocka_run_group_tests_name("packets", tests, NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * test_timeline - recordings with known contents become exactly these slices, points and counters,
  * in JSON that parses, whose slices nest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -334,11 +330,10 @@ static const struct drawn *find(const struct picture *picture, char kind, const 
 
 /* ---- KVM's events ---- */
 
-static void draws_guest_kvm_userspace_and_halted(void **state)
+TEST(draws_guest_kvm_userspace_and_halted)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_entry(0, 1000, 177, 0);
 	add_exit(0, 1500, 177, 0, 30);
@@ -367,11 +362,10 @@ static void draws_guest_kvm_userspace_and_halted(void **state)
 	picture_release(&picture);
 }
 
-static void what_the_recording_cuts_is_marked(void **state)
+TEST(what_the_recording_cuts_is_marked)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_exit(0, 1000, 177, 0, 12);
 	add_entry(0, 1100, 177, 0);
@@ -399,11 +393,10 @@ static void what_the_recording_cuts_is_marked(void **state)
 	picture_release(&picture);
 }
 
-static void lost_events_end_what_is_open(void **state)
+TEST(lost_events_end_what_is_open)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_entry(0, 1000, 177, 0);
 	add_entry(1, 1001, 178, 1);
@@ -420,14 +413,13 @@ static void lost_events_end_what_is_open(void **state)
 }
 
 /* Two threads that are vCPU 0 are of two guests. */
-static void guests_are_processes(void **state)
+TEST(guests_are_processes)
 {
 	struct picture picture;
 	static const char *const names[] = { "{\"name\":\"kvm.dat\"}",
 					     "{\"name\":\"kvm.dat (2)\"}" };
 	size_t processes = 0;
 
-	(void)state;
 	begin();
 	add_entry(0, 1000, 177, 0);
 	add_entry(0, 1001, 190, 0);
@@ -449,11 +441,10 @@ static void guests_are_processes(void **state)
 }
 
 /* Without kvm_exit (PVM) an exit to user space has no end: it is a point. */
-static void without_exits_there_are_points(void **state)
+TEST(without_exits_there_are_points)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_userspace(0, 1000, 177, 2);
 	add_userspace(0, 1500, 177, 5);
@@ -466,11 +457,10 @@ static void without_exits_there_are_points(void **state)
 }
 
 /* Also an event that tells something of an exit. */
-static void all_other_events_are_points(void **state)
+TEST(all_other_events_are_points)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_exit(0, 1000, 77, 0, 12);
 	for (unsigned int id = ID_WAKEUP; id <= ID_NESTED; id++) {
@@ -493,14 +483,13 @@ static void all_other_events_are_points(void **state)
 }
 
 /* All is drawn, and tracks have names, of others as instants on one track. */
-static void more_threads_than_are_kept(void **state)
+TEST(more_threads_than_are_kept)
 {
 	enum { NR = TABLE_THREADS + 10 };
 	size_t nr = 0, nr_others = 0, nr_names = 0;
 	char line[1024];
 	FILE *file;
 
-	(void)state;
 	begin();
 	for (uint32_t tid = 1; tid <= NR; tid++)
 		add_exit(0, 1000 + tid, tid, 0, 30);
@@ -560,11 +549,10 @@ static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 	return sum;
 }
 
-static void sums_are_those_of_the_report(void **state)
+TEST(sums_are_those_of_the_report)
 {
 	struct picture picture;
 
-	(void)state;
 	many_exits();
 	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
 	picture = picture_of(out);
@@ -588,13 +576,12 @@ static void sums_are_those_of_the_report(void **state)
 }
 
 /* Which processor a kvmtrace is from shows in the numbers that only one of them has. */
-static void old_kernels_exits_are_named_by_their_processor(void **state)
+TEST(old_kernels_exits_are_named_by_their_processor)
 {
 	const uint32_t interrupt = 0x60, halt = 0x78, failed = UINT32_MAX, vmx_halt = 12;
 	struct bytes file = { 0 };
 	struct picture picture;
 
-	(void)state;
 	put_u32(&file, 0x12345678);
 	put_kvmtrace(&file, 1000, 0x10002, 7, 0, 1, &interrupt);
 	put_kvmtrace(&file, 2000, 0x10001, 7, 0, 0, NULL);
@@ -621,11 +608,10 @@ static void old_kernels_exits_are_named_by_their_processor(void **state)
 	bytes_release(&file);
 }
 
-static void cycles_need_a_frequency(void **state)
+TEST(cycles_need_a_frequency)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_exit(0, 3000000, 177, 0, 30);
 	add_entry(0, 6000000, 177, 0);
@@ -644,11 +630,10 @@ static void write_guest(const char *text)
 	save(guest, text, strlen(text));
 }
 
-static void calls_become_slices(void **state)
+TEST(calls_become_slices)
 {
 	struct picture picture;
 
-	(void)state;
 	write_guest("{\"traceEvents\":[\n"
 		    "{\"ts\":0,\"ph\":\"M\",\"pid\":5,\"name\":\"process_name\",\"args\":"
 		    "{\"name\":\"[5] app\"}},\n"
@@ -673,11 +658,10 @@ static void calls_become_slices(void **state)
 	picture_release(&picture);
 }
 
-static void unbalanced_calls_are_closed_at_the_cut(void **state)
+TEST(unbalanced_calls_are_closed_at_the_cut)
 {
 	struct picture picture;
 
-	(void)state;
 	write_guest("[{\"ts\":1,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"a\"},"
 		    "{\"ts\":2,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"a\"},"
 		    "{\"ts\":3,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"inner\"},"
@@ -715,11 +699,10 @@ static void begin_offsets(void)
 	end("[x86-tsc]");
 }
 
-static void offsets_are_the_last_ones_before(void **state)
+TEST(offsets_are_the_last_ones_before)
 {
 	struct picture picture;
 
-	(void)state;
 	begin_offsets();
 	write_guest("[{\"ts\":1100,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"early\"},"
 		    "{\"ts\":1101,\"ph\":\"E\",\"pid\":5,\"tid\":1},"
@@ -761,12 +744,11 @@ static void is_call_at(int64_t ns)
 	picture_release(&picture);
 }
 
-static void a_trace_is_of_the_guest_that_is_named(void **state)
+TEST(a_trace_is_of_the_guest_that_is_named)
 {
 	char named[128];
 	const char *text;
 
-	(void)state;
 	begin_two_guests();
 	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, ": taken for a trace of web1, one of the recording's 2 "
@@ -790,12 +772,11 @@ static void a_trace_is_of_the_guest_that_is_named(void **state)
 }
 
 /* Readers drop times before 0. */
-static void the_earliest_of_all_is_the_base(void **state)
+TEST(the_earliest_of_all_is_the_base)
 {
 	const char *args[] = { "-k", dat, "-f", "1000000", "-m", guest, "-p", counters, NULL };
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_entry(0, 300000000000, 177, 0);
 	add_exit(0, 300000002000, 177, 0, 12);
@@ -818,11 +799,10 @@ static void the_earliest_of_all_is_the_base(void **state)
 	picture_release(&picture);
 }
 
-static void times_that_do_not_meet_are_told(void **state)
+TEST(times_that_do_not_meet_are_told)
 {
 	const char *text;
 
-	(void)state;
 	begin();
 	add_entry(0, 10000, 177, 0);
 	add_exit(0, 12000, 177, 0, 12);
@@ -859,12 +839,11 @@ static void times_that_do_not_meet_are_told(void **state)
 				     "give with -O how far the guest's clock is ahead\n"));
 }
 
-static void recordings_on_two_clocks_are_told(void **state)
+TEST(recordings_on_two_clocks_are_told)
 {
 	char second[96];
 	const char *text;
 
-	(void)state;
 	begin();
 	add_entry(0, 10000, 177, 0);
 	end("[mono]");
@@ -895,7 +874,7 @@ static void add_pvclock(int cpu, uint64_t time, uint32_t tid, uint32_t mul, int8
 }
 
 /* The guest's TSC goes twice as fast: 2 GHz, told in three ways, and once as fast as the host's. */
-static void a_guest_s_tsc_may_be_scaled(void **state)
+TEST(a_guest_s_tsc_may_be_scaled)
 {
 	static const struct {
 		uint32_t mul;
@@ -908,7 +887,6 @@ static void a_guest_s_tsc_may_be_scaled(void **state)
 		{ UINT32_MAX, 0, 5000000 },	    /* 1 GHz, but for the rounding */
 	};
 
-	(void)state;
 	write_guest("[{\"ts\":4500,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"late\"},"
 		    "{\"ts\":4501,\"ph\":\"E\",\"pid\":5,\"tid\":1}]");
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
@@ -929,11 +907,10 @@ static void a_guest_s_tsc_may_be_scaled(void **state)
 	}
 }
 
-static void a_filter_cuts_outside_kvms_events(void **state)
+TEST(a_filter_cuts_outside_kvms_events)
 {
 	struct picture picture;
 
-	(void)state;
 	begin();
 	add_entry(0, 10000, 177, 0);
 	add_exit(0, 12500, 177, 0, 12);
@@ -965,7 +942,7 @@ static void a_filter_cuts_outside_kvms_events(void **state)
 	picture_release(&picture);
 }
 
-static void traces_that_make_no_sense_are_named(void **state)
+TEST(traces_that_make_no_sense_are_named)
 {
 	static const char *const texts[] = {
 		"", "x", "{}", "{\"traceEvents\":{}}", "[1]", "[{}]", "[{\"ph\":\"B\"}]",
@@ -973,7 +950,6 @@ static void traces_that_make_no_sense_are_named(void **state)
 		"[{\"ph\":\"B\",\"ts\":1,\"pi",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct picture picture;
 
@@ -1010,9 +986,8 @@ static void parses(const char *text, int want, uint64_t ns, const char *name, co
 	parses_behind('\0', text, want, ns, name, value);
 }
 
-static void lines_of_perf_stat_are_read(void **state)
+TEST(lines_of_perf_stat_are_read)
 {
-	(void)state;
 	parses("     0.206358798#29622##kvm:kvm_pio#277139907#100.00#106.902#K/sec\n", 1,
 	       206358798, "kvm:kvm_pio", "29622");
 	parses("     1.206358798#277.09#msec#task-clock#277094647#100.00#1.385#CPUs utilized", 1,
@@ -1049,9 +1024,8 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("{\"interval\" : 0.5", -EINVAL, 0, "", "");
 }
 
-static void separators_are_one_character(void **state)
+TEST(separators_are_one_character)
 {
-	(void)state;
 	parses("0.1|258||context-switches|201485843|100.00|1.281|K/sec", 1, 100000000,
 	       "context-switches", "258");
 	parses("0.1\t12\t\tcycles\t100\t50.00\t\t", -EINVAL, 0, "", "");
@@ -1065,9 +1039,8 @@ static void separators_are_one_character(void **state)
 	parses("0.1, 12, , cycles, 100, 50.00, , ", -EINVAL, 0, "", "");
 }
 
-static void a_summary_is_of_no_interval(void **state)
+TEST(a_summary_is_of_no_interval)
 {
-	(void)state;
 	parses_behind(',', "         summary,3151,,context-switches,504486561,100.00,6.246,K/sec",
 		      0, 0, "", "");
 	parses_behind(',', "         summary;3151;;context-switches", -EINVAL, 0, "", "");
@@ -1077,7 +1050,7 @@ static void a_summary_is_of_no_interval(void **state)
 	parses("{\"counter\" : \"12.000000\"}", -EINVAL, 0, "", "");
 }
 
-static void counters_are_of_the_interval_before(void **state)
+TEST(counters_are_of_the_interval_before)
 {
 	static const char text[] = "# started on Sat Nov 21 00:50:21 2026\n\n"
 				   "     0.1,5,,kvm:kvm_exit,1,100.00,,\n"
@@ -1085,7 +1058,6 @@ static void counters_are_of_the_interval_before(void **state)
 	static const char anchored[] = "rdtsc 1002000000\n0.1,5,,kvm:kvm_exit,1,100.00,,\n";
 	struct picture picture;
 
-	(void)state;
 	save(counters, text, strlen(text));
 	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
 	picture = picture_of(out);
@@ -1111,7 +1083,7 @@ static void counters_are_of_the_interval_before(void **state)
 }
 
 /* The value before does not go on, and the value after does not begin earlier. */
-static void what_was_not_counted_is_a_gap(void **state)
+TEST(what_was_not_counted_is_a_gap)
 {
 	static const char text[] = "     1.0#<not counted>##cycles:G#0#0.00##\n"
 				   "     2.0#100##cycles:G#1000#100.00##\n"
@@ -1122,7 +1094,6 @@ static void what_was_not_counted_is_a_gap(void **state)
 				   "     6.0#<not counted>##cycles:G#0#0.00##\n";
 	struct picture picture;
 
-	(void)state;
 	save(counters, text, strlen(text));
 	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
 	picture = picture_of(out);
@@ -1136,12 +1107,11 @@ static void what_was_not_counted_is_a_gap(void **state)
 	picture_release(&picture);
 }
 
-static void wrong_counters_are_named(void **state)
+TEST(wrong_counters_are_named)
 {
 	static const char text[] = "     0.1,5,,kvm:kvm_exit,1,100.00,,\nhello\n";
 	struct picture picture;
 
-	(void)state;
 	save(counters, text, strlen(text));
 	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 1);
 	picture = picture_of(out);
@@ -1151,7 +1121,7 @@ static void wrong_counters_are_named(void **state)
 
 /* ---- JSON ---- */
 
-static void any_text_makes_valid_json(void **state)
+TEST(any_text_makes_valid_json)
 {
 	static const char nasty[] = "a\"b\\c\n\t\x01\x7f \303\244 \xff \355\240\200 "
 				    "\360\237\220\247";
@@ -1161,7 +1131,6 @@ static void any_text_makes_valid_json(void **state)
 	struct picture picture;
 	char longer[4096];
 
-	(void)state;
 	memset(longer, '"', sizeof(longer));
 	args_clear(&args);
 	args_clear(&metadata);
@@ -1185,37 +1154,4 @@ static void any_text_makes_valid_json(void **state)
 	picture_release(&picture);
 }
 
-UNIT(test_timeline)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_guest_kvm_userspace_and_halted),
-		cmocka_unit_test(what_the_recording_cuts_is_marked),
-		cmocka_unit_test(lost_events_end_what_is_open),
-		cmocka_unit_test(guests_are_processes),
-		cmocka_unit_test(all_other_events_are_points),
-		cmocka_unit_test(more_threads_than_are_kept),
-		cmocka_unit_test(without_exits_there_are_points),
-		cmocka_unit_test(sums_are_those_of_the_report),
-		cmocka_unit_test(old_kernels_exits_are_named_by_their_processor),
-		cmocka_unit_test(cycles_need_a_frequency),
-		cmocka_unit_test(calls_become_slices),
-		cmocka_unit_test(unbalanced_calls_are_closed_at_the_cut),
-		cmocka_unit_test(offsets_are_the_last_ones_before),
-		cmocka_unit_test(a_trace_is_of_the_guest_that_is_named),
-		cmocka_unit_test(the_earliest_of_all_is_the_base),
-		cmocka_unit_test(times_that_do_not_meet_are_told),
-		cmocka_unit_test(recordings_on_two_clocks_are_told),
-		cmocka_unit_test(a_guest_s_tsc_may_be_scaled),
-		cmocka_unit_test(a_filter_cuts_outside_kvms_events),
-		cmocka_unit_test(traces_that_make_no_sense_are_named),
-		cmocka_unit_test(lines_of_perf_stat_are_read),
-		cmocka_unit_test(separators_are_one_character),
-		cmocka_unit_test(a_summary_is_of_no_interval),
-		cmocka_unit_test(counters_are_of_the_interval_before),
-		cmocka_unit_test(what_was_not_counted_is_a_gap),
-		cmocka_unit_test(wrong_counters_are_named),
-		cmocka_unit_test(any_text_makes_valid_json),
-	};
-
-	return cmocka_run_group_tests_name("timeline", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

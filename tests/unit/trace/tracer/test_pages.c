@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Pages on a disk that is too small: the oldest of every CPU stay, and what is there is right. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/file.h"
 #include "tests/unit/unit.h"
@@ -101,7 +95,7 @@ static void limit_file_size(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void the_cpu_with_most_gives_up(void **state)
+TEST(the_cpu_with_most_gives_up, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -119,7 +113,7 @@ static void the_cpu_with_most_gives_up(void **state)
 	assert_false(pages_give_up(w->cpus, NR));
 }
 
-static void more_is_given_up_of_much(void **state)
+TEST(more_is_given_up_of_much, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -128,7 +122,7 @@ static void more_is_given_up_of_much(void **state)
 	assert_int_equal(w->cpus[1].bytes, 126 * STEP);
 }
 
-static void what_has_moved_is_not_given_up(void **state)
+TEST(what_has_moved_is_not_given_up, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -141,7 +135,7 @@ static void what_has_moved_is_not_given_up(void **state)
 	assert_false(pages_give_up(w->cpus, NR));
 }
 
-static void moving_frees(void **state)
+TEST(moving_frees, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -157,7 +151,7 @@ static void moving_frees(void **state)
 	is_there(w, 1, 256 * KIB);
 }
 
-static void what_has_no_place_is_left_out(void **state)
+TEST(what_has_no_place_is_left_out, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -172,17 +166,4 @@ static void what_has_no_place_is_left_out(void **state)
 	assert_int_equal(w->cpus[0].bytes % page, 0);
 	assert_int_equal(w->cpus[0].bytes, 2 * STEP / page * page);
 	is_there(w, 0, 64 * KIB);
-}
-
-UNIT(test_pages)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_cpu_with_most_gives_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(more_is_given_up_of_much, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_has_moved_is_not_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(moving_frees, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_has_no_place_is_left_out, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("record_pages", tests, NULL, NULL);
 }

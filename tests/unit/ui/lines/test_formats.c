@@ -2,7 +2,6 @@
 /* The formats of lines: kvm_stat's to the letter, the log for people, and JSON. */
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 
 #include <json-c/json.h>
 
@@ -41,17 +40,17 @@ static void prints_what_kvm_stat_printed(struct world *w, const char *path)
 	free(theirs);
 }
 
-static void batch_is_kvm_stats_with_tracepoints(void **state)
+TEST(batch_is_kvm_stats_with_tracepoints, set_up, tear_down)
 {
 	prints_what_kvm_stat_printed(*state, KVM_STAT "batch.txt");
 }
 
-static void batch_is_kvm_stats_with_debugfs(void **state)
+TEST(batch_is_kvm_stats_with_debugfs, set_up, tear_down)
 {
 	prints_what_kvm_stat_printed(*state, KVM_STAT "batch-debugfs.txt");
 }
 
-static void flaw_B16_columns_never_touch(void **state)
+TEST(flaw_B16_columns_never_touch, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -68,7 +67,7 @@ static void flaw_B16_columns_never_touch(void **state)
 		"e43_567890123456789012345678901234567890123 123456789 999999999\n");
 }
 
-static void batch_takes_gauges_to_have_moved_by_0(void **state)
+TEST(batch_takes_gauges_to_have_moved_by_0, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -77,7 +76,7 @@ static void batch_takes_gauges_to_have_moved_by_0(void **state)
 		"pages_4k                                         512         0\n");
 }
 
-static void batch_leaves_out_others(void **state)
+TEST(batch_leaves_out_others, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -87,7 +86,7 @@ static void batch_leaves_out_others(void **state)
 		"kvm_exit                                           2         1\n");
 }
 
-static void batch_pads_by_columns_not_bytes(void **state)
+TEST(batch_pads_by_columns_not_bytes, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -100,7 +99,7 @@ static void batch_pads_by_columns_not_bytes(void **state)
 
 /* ---- CSV */
 
-static void csv_header_is_kvm_stats(void **state)
+TEST(csv_header_is_kvm_stats, set_up, tear_down)
 {
 	struct world *w = *state;
 	char *theirs;
@@ -114,7 +113,7 @@ static void csv_header_is_kvm_stats(void **state)
 	free(theirs);
 }
 
-static void csv_goes_on_where_kvm_stat_stopped(void **state)
+TEST(csv_goes_on_where_kvm_stat_stopped, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -129,7 +128,7 @@ static void csv_goes_on_where_kvm_stat_stopped(void **state)
 	assert_int_equal(count_text(text, "\n"), 2);
 }
 
-static void csv_columns_are_in_order_of_bytes(void **state)
+TEST(csv_columns_are_in_order_of_bytes, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -142,7 +141,7 @@ static void csv_columns_are_in_order_of_bytes(void **state)
 			    "timestamp,Z,kvm_exit,kvm_exit(HLT),kvm_pio\n" WHEN ",4,1,2,3\n");
 }
 
-static void csv_has_levels_of_gauges(void **state)
+TEST(csv_has_levels_of_gauges, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -152,7 +151,7 @@ static void csv_has_levels_of_gauges(void **state)
 			    "timestamp,exits,pages_4k\n" WHEN ",3,512\n");
 }
 
-static void flaw_C1_columns_are_there_before_the_first_guest(void **state)
+TEST(flaw_C1_columns_are_there_before_the_first_guest, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -163,7 +162,7 @@ static void flaw_C1_columns_are_there_before_the_first_guest(void **state)
 			    "timestamp,exits,pages_4k\n" WHEN ",0,0\n");
 }
 
-static void csv_columns_never_change(void **state)
+TEST(csv_columns_never_change, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -178,7 +177,7 @@ static void csv_columns_never_change(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n" WHEN ",0\n");
 }
 
-static void csv_to_a_file_has_one_header(void **state)
+TEST(csv_to_a_file_has_one_header, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -195,7 +194,7 @@ static void csv_to_a_file_has_one_header(void **state)
 	assert_int_equal(count_text(text, "\n"), 61);
 }
 
-static void csv_to_stdout_has_headers_every_20(void **state)
+TEST(csv_to_stdout_has_headers_every_20, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -212,7 +211,7 @@ static void csv_to_stdout_has_headers_every_20(void **state)
 	assert_string_equal(text, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
 
-static void csv_to_a_pipe_has_one_header(void **state)
+TEST(csv_to_a_pipe_has_one_header, set_up, tear_down)
 {
 	struct world *w = *state;
 	char path[32], text[4096];
@@ -248,7 +247,7 @@ static void is_refused(struct world *w, const char *theirs, const char *error)
 	file_is(w, w->path, theirs);
 }
 
-static void flaw_C2_other_columns_are_refused(void **state)
+TEST(flaw_C2_other_columns_are_refused, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -262,7 +261,7 @@ static void flaw_C2_other_columns_are_refused(void **state)
 	is_refused(w, "time,reason\n", "2, ours 3; first difference: \"time\"");
 }
 
-static void what_is_no_log_is_refused(void **state)
+TEST(what_is_no_log_is_refused, set_up, tear_down)
 {
 	static const char *const texts[] = { "\n", "dear diary,\x1b[2J", "kvm_exit,timestamp\n" };
 	struct world *w = *state;
@@ -278,7 +277,7 @@ static void what_is_no_log_is_refused(void **state)
 	}
 }
 
-static void csv_quotes_only_what_needs_it(void **state)
+TEST(csv_quotes_only_what_needs_it, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *wanted;
@@ -295,7 +294,7 @@ static void csv_quotes_only_what_needs_it(void **state)
 }
 
 /* Guests come and go: a row a line, and which guests there are may change from sample to sample. */
-static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
+TEST(flaw_C1_csv_of_guests_has_a_row_each, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -319,7 +318,7 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	assert_int_equal(count_text(read_file(w, w->path), "\n"), 6);
 }
 
-static void csv_follows_a_file_that_was_emptied(void **state)
+TEST(csv_follows_a_file_that_was_emptied, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -334,7 +333,7 @@ static void csv_follows_a_file_that_was_emptied(void **state)
 
 /* ---- text */
 
-static void flaw_C4_only_active_events_have_columns(void **state)
+TEST(flaw_C4_only_active_events_have_columns, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -346,7 +345,7 @@ static void flaw_C4_only_active_events_have_columns(void **state)
 	assert_non_null(strstr(w->text, " kvm_exit(IOIO) "));
 }
 
-static void text_columns_join_and_stay(void **state)
+TEST(text_columns_join_and_stay, set_up, tear_down)
 {
 	struct world *w = *state;
 	int delta = view_column_by_id(&view_events, "delta");
@@ -370,7 +369,7 @@ static void text_columns_join_and_stay(void **state)
 		"2026-11-21 01:26:48         0         -\n");
 }
 
-static void text_has_headings_every_20(void **state)
+TEST(text_has_headings_every_20, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -390,7 +389,7 @@ static void text_has_headings_every_20(void **state)
 	assert_int_equal(count_text(strrchr(text, 'p'), "\n"), 2);
 }
 
-static void text_columns_keep_their_order(void **state)
+TEST(text_columns_keep_their_order, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct view_row row;
@@ -410,7 +409,7 @@ static void text_columns_keep_their_order(void **state)
 		"2026-11-21 01:26:48         5         7\n");
 }
 
-static void text_names_the_interval_once_it_is_known(void **state)
+TEST(text_names_the_interval_once_it_is_known, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -428,7 +427,7 @@ static void text_names_the_interval_once_it_is_known(void **state)
 		"2026-11-21 01:26:48         5\n");
 }
 
-static void text_shortens_what_would_break_its_columns(void **state)
+TEST(text_shortens_what_would_break_its_columns, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -441,7 +440,7 @@ static void text_shortens_what_would_break_its_columns(void **state)
 
 /* ---- JSON */
 
-static void json_is_one_object_a_line(void **state)
+TEST(json_is_one_object_a_line, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct view_row *row = add_event(w, "kvm_exit", 2000, 1000);
@@ -471,7 +470,7 @@ static void json_is_one_object_a_line(void **state)
 		"\"delta\":null,\"rate\":null,\"elapsed_s\":2.9999}]}\n");
 }
 
-static void json_elapsed_is_null_when_not_known(void **state)
+TEST(json_elapsed_is_null_when_not_known, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -482,7 +481,7 @@ static void json_elapsed_is_null_when_not_known(void **state)
 			    "\"view\":\"events\",\"rows\":[]}\n");
 }
 
-static void json_time_has_the_offset(void **state)
+TEST(json_time_has_the_offset, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -492,7 +491,7 @@ static void json_time_has_the_offset(void **state)
 	assert_non_null(strstr(lines_once(w, LINES_JSON), "\"2026-11-21T00:26:48.123+00:00\""));
 }
 
-static void json_numbers_are_numbers(void **state)
+TEST(json_numbers_are_numbers, set_up, tear_down)
 {
 	struct world *w = *state;
 	const double rates[] = { 0, 0.0004, 0.0005, 12345678.9, 9e14, 1e300, -1 };
@@ -543,7 +542,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 
 static const uint64_t hist[HIST_BUCKETS] = { 1, 0, 5, [HIST_BUCKETS - 1] = 1 };
 
-static void exits_are_a_table(void **state)
+TEST(exits_are_a_table, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -570,7 +569,7 @@ static size_t count_in_text(const char *text, const char *word)
 }
 
 /* Samples below the headings of the first; wider ones have headings of their own. */
-static void tables_go_on(void **state)
+TEST(tables_go_on, set_up, tear_down)
 {
 	struct world *w = *state;
 	const struct lines_config table = { .format = LINES_TABLE, .path = w->path,
@@ -601,7 +600,7 @@ static void tables_go_on(void **state)
 	assert_int_equal(count_in_text(read_file(w, w->path), "\nHLT,"), 2);
 }
 
-static void rows_are_quoted_and_exact(void **state)
+TEST(rows_are_quoted_and_exact, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -615,7 +614,7 @@ static void rows_are_quoted_and_exact(void **state)
 		"HLT,9000,7,,,0.000,,,,,,,1234,,,,,\n");
 }
 
-static void guests_of_one_name_are_told_apart(void **state)
+TEST(guests_of_one_name_are_told_apart, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -632,7 +631,7 @@ static void guests_of_one_name_are_told_apart(void **state)
 }
 
 /* Headings come when a column is wider than before, and every 20 lines. */
-static void a_log_table_keeps_its_columns(void **state)
+TEST(a_log_table_keeps_its_columns, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *text;
@@ -663,7 +662,7 @@ static void a_log_table_keeps_its_columns(void **state)
 }
 
 /* A row is a line: -z leaves out a row in which nothing happened. */
-static void rows_of_zeros_are_skipped(void **state)
+TEST(rows_of_zeros_are_skipped, set_up, tear_down)
 {
 	static const unsigned int formats[] = { LINES_BATCH, LINES_TABLE, LINES_ROWS | LOG,
 						     LINES_TABLE | LOG };
@@ -695,7 +694,7 @@ static void rows_of_zeros_are_skipped(void **state)
 /* ---- pictures */
 
 /* Room for five letters of the first name. */
-static void pictures_have_whole_letters(void **state)
+TEST(pictures_have_whole_letters, set_up, tear_down)
 {
 	struct world *w = *state;
 	const char *svg;
@@ -713,50 +712,4 @@ static void pictures_have_whole_letters(void **state)
 	assert_non_null(strstr(svg, ">&lt;ä&amp;öü</text>"));
 	assert_non_null(strstr(svg, "<title>&lt;ä&amp;öü&gt;ß, "));
 	assert_non_null(strstr(svg, ">Bärenhöhle</text>"));
-}
-
-UNIT(test_formats)
-{
-	const struct CMUnitTest tests[] = {
-		T(batch_is_kvm_stats_with_tracepoints),
-		T(batch_is_kvm_stats_with_debugfs),
-		T(flaw_B16_columns_never_touch),
-		T(batch_takes_gauges_to_have_moved_by_0),
-		T(batch_leaves_out_others),
-		T(batch_pads_by_columns_not_bytes),
-		T(csv_header_is_kvm_stats),
-		T(csv_goes_on_where_kvm_stat_stopped),
-		T(csv_columns_are_in_order_of_bytes),
-		T(csv_has_levels_of_gauges),
-		T(flaw_C1_columns_are_there_before_the_first_guest),
-		T(csv_columns_never_change),
-		T(csv_to_a_file_has_one_header),
-		T(csv_to_stdout_has_headers_every_20),
-		T(csv_to_a_pipe_has_one_header),
-		T(flaw_C2_other_columns_are_refused),
-		T(what_is_no_log_is_refused),
-		T(csv_quotes_only_what_needs_it),
-		T(flaw_C1_csv_of_guests_has_a_row_each),
-		T(csv_follows_a_file_that_was_emptied),
-		T(flaw_C4_only_active_events_have_columns),
-		T(text_columns_join_and_stay),
-		T(text_has_headings_every_20),
-		T(text_columns_keep_their_order),
-		T(text_names_the_interval_once_it_is_known),
-		T(text_shortens_what_would_break_its_columns),
-		T(json_is_one_object_a_line),
-		T(json_elapsed_is_null_when_not_known),
-		T(json_time_has_the_offset),
-		T(json_numbers_are_numbers),
-		T(exits_are_a_table),
-		T(tables_go_on),
-		T(rows_are_quoted_and_exact),
-		T(guests_of_one_name_are_told_apart),
-		T(a_log_table_keeps_its_columns),
-		T(rows_of_zeros_are_skipped),
-		T(pictures_have_whole_letters),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("lines_formats", tests, NULL, NULL);
 }

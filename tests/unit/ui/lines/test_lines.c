@@ -34,7 +34,7 @@ static void drop_comma_locale(struct world *w)
 		print_message("%s: left behind\n", w->dir);
 }
 
-static void decimals_have_a_point_in_every_locale(void **state)
+TEST(decimals_have_a_point_in_every_locale, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct view_row *row = add_event(w, "kvm_exit", 9, 3);
@@ -62,7 +62,7 @@ static void decimals_have_a_point_in_every_locale(void **state)
 	}
 }
 
-static void zeros_are_skipped_and_not_counted(void **state)
+TEST(zeros_are_skipped_and_not_counted, set_up, tear_down)
 {
 	struct world *w = *state;
 	int delta = view_column_by_id(&view_events, "delta");
@@ -85,7 +85,7 @@ static void zeros_are_skipped_and_not_counted(void **state)
 			    "timestamp,kvm_exit,pages_4k\n" WHEN ",7,5\n");
 }
 
-static void zeros_are_skipped_in_every_format(void **state)
+TEST(zeros_are_skipped_in_every_format, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -98,7 +98,7 @@ static void zeros_are_skipped_in_every_format(void **state)
 	}
 }
 
-static void a_line_cut_by_a_crash_is_ended(void **state)
+TEST(a_line_cut_by_a_crash_is_ended, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -116,7 +116,7 @@ static void a_line_cut_by_a_crash_is_ended(void **state)
 	assert_int_equal(strncmp(read_file(w, w->path), "{\"time\":\n{\"time\":\"2026", 22), 0);
 }
 
-static void flaw_B2_samples_are_there_at_once(void **state)
+TEST(flaw_B2_samples_are_there_at_once, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -127,7 +127,7 @@ static void flaw_B2_samples_are_there_at_once(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
 
-static void flaw_B1_rotation_goes_on_in_a_new_file(void **state)
+TEST(flaw_B1_rotation_goes_on_in_a_new_file, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -144,7 +144,7 @@ static void flaw_B1_rotation_goes_on_in_a_new_file(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
 
-static void reopening_lets_go_of_the_old_file(void **state)
+TEST(reopening_lets_go_of_the_old_file, set_up, tear_down)
 {
 	struct world *w = *state;
 	char command[128];
@@ -156,7 +156,7 @@ static void reopening_lets_go_of_the_old_file(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void rotated_text_has_headings_again(void **state)
+TEST(rotated_text_has_headings_again, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -170,7 +170,7 @@ static void rotated_text_has_headings_again(void **state)
 	assert_int_equal(strncmp(read_file(w, w->path), "time (per", 9), 0);
 }
 
-static void reopening_without_rotation_appends(void **state)
+TEST(reopening_without_rotation_appends, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -182,7 +182,7 @@ static void reopening_without_rotation_appends(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
 
-static void reopening_that_fails_keeps_the_old_file(void **state)
+TEST(reopening_that_fails_keeps_the_old_file, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -197,7 +197,7 @@ static void reopening_that_fails_keeps_the_old_file(void **state)
 	file_is(w, w->path, "kvm_pio\n");
 }
 
-static void reopening_refuses_other_columns(void **state)
+TEST(reopening_refuses_other_columns, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -215,7 +215,7 @@ static void reopening_refuses_other_columns(void **state)
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
 
-static void reopening_stdout_does_nothing(void **state)
+TEST(reopening_stdout_does_nothing, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -228,7 +228,7 @@ static void reopening_stdout_does_nothing(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -256,7 +256,7 @@ static void limit_file_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void a_record_without_room_leaves_no_piece(void **state)
+TEST(a_record_without_room_leaves_no_piece, set_up, tear_down)
 {
 	struct world *w = *state;
 	int err;
@@ -280,7 +280,7 @@ static void a_record_without_room_leaves_no_piece(void **state)
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
 
-static void headings_come_again_after_an_error(void **state)
+TEST(headings_come_again_after_an_error, set_up, tear_down)
 {
 	struct world *w = *state;
 	int err;
@@ -298,7 +298,7 @@ static void headings_come_again_after_an_error(void **state)
 	assert_int_equal(count_text(w->text, "\n"), 4);
 }
 
-static void a_reader_that_left_is_epipe(void **state)
+TEST(a_reader_that_left_is_epipe, set_up, tear_down)
 {
 	struct world *w = *state;
 	int fds[2], err;
@@ -317,7 +317,7 @@ static void a_reader_that_left_is_epipe(void **state)
 }
 
 /* Text that was printed beside the lines: its failure is reported once, not again at the end. */
-static void closing_reports_what_was_printed(void **state)
+TEST(closing_reports_what_was_printed, set_up, tear_down)
 {
 	struct world *w = *state;
 	int fds[2];
@@ -334,7 +334,7 @@ static void closing_reports_what_was_printed(void **state)
 	assert_false(ferror(stdout));
 }
 
-static void a_path_without_permission_is_named(void **state)
+TEST(a_path_without_permission_is_named, set_up, tear_down)
 {
 	struct world *w = *state;
 	bool is_root = geteuid() == 0;
@@ -350,7 +350,7 @@ static void a_path_without_permission_is_named(void **state)
 			    "cannot open \"/etc/kvmtop-test.log\": Permission denied");
 }
 
-static void a_folder_is_no_file(void **state)
+TEST(a_folder_is_no_file, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -358,7 +358,7 @@ static void a_folder_is_no_file(void **state)
 	assert_non_null(strstr(w->error.text, "Is a directory"));
 }
 
-static void files_are_appended_to(void **state)
+TEST(files_are_appended_to, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -371,7 +371,7 @@ static void files_are_appended_to(void **state)
 		"kvm_exit                                           9         3\n");
 }
 
-static void other_programs_do_not_inherit_the_file(void **state)
+TEST(other_programs_do_not_inherit_the_file, set_up, tear_down)
 {
 	struct world *w = *state;
 	char command[128];
@@ -381,39 +381,7 @@ static void other_programs_do_not_inherit_the_file(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void closing_nothing_is_fine(void **state)
+TEST(closing_nothing_is_fine, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(lines_close(NULL, NULL), 0);
-}
-
-UNIT(test_lines)
-{
-	const struct CMUnitTest tests[] = {
-		T(a_line_cut_by_a_crash_is_ended),
-		T(decimals_have_a_point_in_every_locale),
-		T(zeros_are_skipped_and_not_counted),
-		T(zeros_are_skipped_in_every_format),
-		T(flaw_B2_samples_are_there_at_once),
-		T(flaw_B1_rotation_goes_on_in_a_new_file),
-		T(reopening_lets_go_of_the_old_file),
-		T(rotated_text_has_headings_again),
-		T(reopening_without_rotation_appends),
-		T(reopening_that_fails_keeps_the_old_file),
-		T(reopening_refuses_other_columns),
-		T(reopening_stdout_does_nothing),
-		T(a_full_disk_is_an_error),
-		T(a_record_without_room_leaves_no_piece),
-		T(headings_come_again_after_an_error),
-		T(a_reader_that_left_is_epipe),
-		T(closing_reports_what_was_printed),
-		T(a_path_without_permission_is_named),
-		T(a_folder_is_no_file),
-		T(files_are_appended_to),
-		T(other_programs_do_not_inherit_the_file),
-		T(closing_nothing_is_fine),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

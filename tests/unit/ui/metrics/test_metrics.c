@@ -71,7 +71,7 @@ static size_t count_of(const char *text, const char *part)
 	return nr;
 }
 
-static void every_number(void **state)
+TEST(every_number, setup, teardown)
 {
 	static const char *const lines[] = {
 		"# TYPE kvmtop_build_info gauge",
@@ -123,7 +123,7 @@ static void every_number(void **state)
 }
 
 /* Its seconds are counted as they pass; a histogram has what ended. */
-static void an_exit_that_does_not_end(void **state)
+TEST(an_exit_that_does_not_end, setup, teardown)
 {
 	static const char *const lines[] = {
 		"kvmtop_exits_total{guest=\"db1\",reason=\"IO\"} 2",
@@ -148,7 +148,7 @@ static void an_exit_that_does_not_end(void **state)
 	metrics_free(metrics);
 }
 
-static void groups_add_and_leave_out(void **state)
+TEST(groups_add_and_leave_out, setup, teardown)
 {
 	struct world *world = *state;
 	unsigned int groups = METRICS_DEFAULT;
@@ -178,7 +178,7 @@ static void groups_add_and_leave_out(void **state)
 }
 
 /* The kinds of what ran are added up over a guest's vCPUs; the waits themselves are no kind. */
-static void waits_by_kind(void **state)
+TEST(waits_by_kind, setup, teardown)
 {
 	struct world *world = *state;
 	const struct field waits = { .name = "waits", .parent = FIELD_NONE, .use = USE_WAIT };
@@ -220,7 +220,7 @@ static void waits_by_kind(void **state)
 }
 
 /* By vCPU; entering is what waking and waiting leave, and never goes back. Vectors have none. */
-static void interrupts_by_part(void **state)
+TEST(interrupts_by_part, setup, teardown)
 {
 	struct world *world = *state;
 	struct field field = { .name = "interrupts", .parent = FIELD_NONE, .use = USE_INTERRUPT,
@@ -271,7 +271,7 @@ static void interrupts_by_part(void **state)
 	metrics_free(metrics);
 }
 
-static void events_and_statistics(void **state)
+TEST(events_and_statistics, setup, teardown)
 {
 	static const struct field more[] = {
 		{ .name = "pages_4k", .parent = FIELD_NONE, .source = 3, .kind = FIELD_GAUGE },
@@ -308,7 +308,7 @@ static void events_and_statistics(void **state)
 }
 
 /* Events are counted from when a guest is found, and exits from the first one on. */
-static void an_event_is_its_exits(void **state)
+TEST(an_event_is_its_exits, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT | METRICS_EVENTS, METRICS_SERIES_MAX);
@@ -329,7 +329,7 @@ static void an_event_is_its_exits(void **state)
 }
 
 /* Where KVM traces no VM exits, the times of exits to user space are not known: they are not 0. */
-static void times_that_are_not_known(void **state)
+TEST(times_that_are_not_known, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT | METRICS_USER, METRICS_SERIES_MAX);
@@ -407,7 +407,7 @@ static void wait_seconds(struct world *world, const struct fleet *fleet, unsigne
 }
 
 /* Whoever asks, and however often. */
-static void a_guest_that_ended_stays_for_a_while(void **state)
+TEST(a_guest_that_ended_stays_for_a_while, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -439,7 +439,7 @@ static void a_guest_that_ended_stays_for_a_while(void **state)
 }
 
 /* A guest that lives in one sample of seconds, and not in the next. */
-static void a_guest_that_came_and_went(void **state)
+TEST(a_guest_that_came_and_went, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -503,7 +503,7 @@ static void scrape(struct increase *increase, const char *text, const char *metr
 }
 
 /* 20 guests of one name, each of 9 s and 1,000 exits, 12 s apart; readers scrape every 15 s. */
-static void guests_that_no_scrape_sees(void **state)
+TEST(guests_that_no_scrape_sees, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -541,7 +541,7 @@ static void guests_that_no_scrape_sees(void **state)
 	metrics_free(metrics);
 }
 
-static void guests_of_one_name(void **state)
+TEST(guests_of_one_name, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -577,7 +577,7 @@ static void guests_of_one_name(void **state)
 }
 
 /* A life after the other, of one name: no increase is lost, whenever a reader looks. */
-static void a_guest_that_is_started_again(void **state)
+TEST(a_guest_that_is_started_again, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -654,7 +654,7 @@ static void check_text(struct seen **all, const char *whole)
 }
 
 /* 200 guests of 50 names come and go at random. Who asks less often gets the same. */
-static void counters_never_go_back(void **state)
+TEST(counters_never_go_back, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -697,7 +697,7 @@ static void counters_never_go_back(void **state)
 }
 
 /* A quota's part of waiting has a mode of its own, and is measured elsewhere. */
-static void waiting_never_goes_back(void **state)
+TEST(waiting_never_goes_back, setup, teardown)
 {
 	static const struct field throttled = { .name = "thread(throttled)", .parent = FIELD_NONE,
 						.use = USE_HOST, .part = HOST_THROTTLED };
@@ -725,7 +725,7 @@ static void waiting_never_goes_back(void **state)
 }
 
 /* Where exits are not timed, what is on a CPU is one mode, by the scheduler. */
-static void modes_without_exits_add_up(void **state)
+TEST(modes_without_exits_add_up, setup, teardown)
 {
 	static const struct field ran = { .name = "thread(run)", .parent = FIELD_NONE,
 					  .use = USE_HOST, .part = HOST_RUN };
@@ -752,7 +752,7 @@ static void modes_without_exits_add_up(void **state)
 }
 
 /* A VMM, which any user may run, chooses the number in the name of a vCPU's thread. */
-static void a_high_number_of_a_vcpu_takes_no_room(void **state)
+TEST(a_high_number_of_a_vcpu_takes_no_room, setup, teardown)
 {
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
@@ -769,7 +769,7 @@ static void a_high_number_of_a_vcpu_takes_no_room(void **state)
 	metrics_free(metrics);
 }
 
-static void a_limit_of_series(void **state)
+TEST(a_limit_of_series, setup, teardown)
 {
 	struct world *world = *state;
 	static const char end[] = "# HELP kvmtop_series_dropped";
@@ -801,30 +801,4 @@ static void a_limit_of_series(void **state)
 		metrics_free(few);
 	}
 	free(whole);
-}
-
-UNIT(test_metrics)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_number),
-		TEST(an_exit_that_does_not_end),
-		TEST(groups_add_and_leave_out),
-		TEST(waits_by_kind),
-		TEST(interrupts_by_part),
-		TEST(events_and_statistics),
-		TEST(an_event_is_its_exits),
-		TEST(times_that_are_not_known),
-		TEST(a_guest_that_ended_stays_for_a_while),
-		TEST(a_guest_that_came_and_went),
-		TEST(guests_that_no_scrape_sees),
-		TEST(guests_of_one_name),
-		TEST(a_guest_that_is_started_again),
-		TEST(counters_never_go_back),
-		TEST(waiting_never_goes_back),
-		TEST(modes_without_exits_add_up),
-		TEST(a_high_number_of_a_vcpu_takes_no_room),
-		TEST(a_limit_of_series),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 /* What a grid does with text that does not fit, is wide, or is no text at all. */
 #include <limits.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "ui/screen/grid.h"
@@ -43,7 +37,7 @@ static enum style style_at(const struct grid *grid, int row, int col)
 	return grid->cells[row * grid->cols + col].style;
 }
 
-static void text_stands_where_it_was_put(void **state)
+TEST(text_stands_where_it_was_put, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -56,7 +50,7 @@ static void text_stands_where_it_was_put(void **state)
 	assert_int_equal(style_at(grid, 0, 4), STYLE_PLAIN);
 }
 
-static void what_is_outside_is_clipped(void **state)
+TEST(what_is_outside_is_clipped, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -75,7 +69,7 @@ static void what_is_outside_is_clipped(void **state)
 	assert_string_equal(row_text(grid, 1), "cd");
 }
 
-static void wide_characters_take_two_columns(void **state)
+TEST(wide_characters_take_two_columns, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -86,7 +80,7 @@ static void wide_characters_take_two_columns(void **state)
 	assert_string_equal(row_text(grid, 0), "aデータb");
 }
 
-static void a_wide_character_is_not_cut_in_half(void **state)
+TEST(a_wide_character_is_not_cut_in_half, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -97,7 +91,7 @@ static void a_wide_character_is_not_cut_in_half(void **state)
 	assert_int_equal(grid->cells[grid->cols].ch, L' ');
 }
 
-static void half_of_a_wide_character_goes_with_the_other(void **state)
+TEST(half_of_a_wide_character_goes_with_the_other, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -113,7 +107,7 @@ static void half_of_a_wide_character_goes_with_the_other(void **state)
 		assert_true(grid->cells[col + 1].ch || wcwidth(grid->cells[col].ch) == 2);
 }
 
-static void what_is_no_text_is_a_question_mark(void **state)
+TEST(what_is_no_text_is_a_question_mark, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -130,7 +124,7 @@ static void what_is_no_text_is_a_question_mark(void **state)
 	setlocale(LC_ALL, "C.UTF-8");
 }
 
-static void what_takes_no_column_is_left_out(void **state)
+TEST(what_takes_no_column_is_left_out, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -138,7 +132,7 @@ static void what_takes_no_column_is_left_out(void **state)
 	assert_string_equal(row_text(grid, 0), "ez");
 }
 
-static void a_row_has_a_style_from_a_column_on(void **state)
+TEST(a_row_has_a_style_from_a_column_on, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -154,7 +148,7 @@ static void a_row_has_a_style_from_a_column_on(void **state)
 	assert_int_equal(style_at(grid, 0, 3), STYLE_PLAIN);
 }
 
-static void a_size_is_a_new_picture(void **state)
+TEST(a_size_is_a_new_picture, setup, teardown)
 {
 	struct grid *grid = *state;
 
@@ -170,7 +164,7 @@ static void a_size_is_a_new_picture(void **state)
 	grid_clear(grid);
 }
 
-static void a_small_buffer_gets_a_part(void **state)
+TEST(a_small_buffer_gets_a_part, setup, teardown)
 {
 	struct grid *grid = *state;
 	char text[MB_LEN_MAX + 3];
@@ -181,7 +175,7 @@ static void a_small_buffer_gets_a_part(void **state)
 	assert_true(strlen(text) >= 2);
 }
 
-static void a_copy_is_cut_off_at_the_edges(void **state)
+TEST(a_copy_is_cut_off_at_the_edges, setup, teardown)
 {
 	struct grid *grid = *state, small = { 0 };
 
@@ -196,25 +190,4 @@ static void a_copy_is_cut_off_at_the_edges(void **state)
 	grid_copy(grid, 1, 6, &small);
 	assert_string_equal(row_text(grid, 1), "  本x ab");
 	grid_release(&small);
-}
-
-UNIT(test_grid)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(text_stands_where_it_was_put),
-		T(a_copy_is_cut_off_at_the_edges),
-		T(what_is_outside_is_clipped),
-		T(wide_characters_take_two_columns),
-		T(a_wide_character_is_not_cut_in_half),
-		T(half_of_a_wide_character_goes_with_the_other),
-		T(what_is_no_text_is_a_question_mark),
-		T(what_takes_no_column_is_left_out),
-		T(a_row_has_a_style_from_a_column_on),
-		T(a_size_is_a_new_picture),
-		T(a_small_buffer_gets_a_part),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a series over time looks like: the heat map, the graphs, the times of day, the cursor. */
-#include <locale.h>
 #include <time.h>
 
 #include "tests/unit/unit.h"
@@ -91,7 +90,7 @@ static void check_columns(const struct heat *heat, const struct chart *chart, in
 	}
 }
 
-static void lines_of_a_column_add_up_to_its_exits(void **state)
+TEST(lines_of_a_column_add_up_to_its_exits, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -117,7 +116,7 @@ static void lines_of_a_column_add_up_to_its_exits(void **state)
 }
 
 /* What the numbers say at the cursor is what the column has. */
-static void the_cursor_tells_what_ended(void **state)
+TEST(the_cursor_tells_what_ended, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -138,7 +137,7 @@ static void the_cursor_tells_what_ended(void **state)
 	}
 }
 
-static void steps_are_a_logarithmic_scale(void **state)
+TEST(steps_are_a_logarithmic_scale, setup, teardown)
 {
 	static const uint64_t tops[] = { 1, 2, 3, 5, 9, 31, 32, 33, 100, 243, 1024, 3125, 99999,
 					 1000000, UINT64_C(1) << 40, UINT64_C(1) << 60 };
@@ -172,7 +171,7 @@ static void steps_are_a_logarithmic_scale(void **state)
 
 /* ---- pictures ---- */
 
-static void a_map_of_signs(void **state)
+TEST(a_map_of_signs, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -232,7 +231,7 @@ static void has_text(struct world *w, int cols, int rows, const char *text)
 		fail_msg("no \"%s\" in\n%s", text, picture);
 }
 
-static void one_exit_is_no_plural(void **state)
+TEST(one_exit_is_no_plural, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -258,7 +257,7 @@ static enum style style_of(const struct world *w, int row, int col, wchar_t ch)
 	return cell->style;
 }
 
-static void buckets_share_a_line_where_lines_are_few(void **state)
+TEST(buckets_share_a_line_where_lines_are_few, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -293,7 +292,7 @@ static void buckets_share_a_line_where_lines_are_few(void **state)
 	assert_int_equal(style_of(w, 12, 79, L'·'), style_mark(1));
 }
 
-static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
+TEST(with_a_line_for_each_bucket_percentiles_are_marked, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -341,7 +340,7 @@ static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
 	assert_int_equal(style_of(w, 9, 75, L'─'), style_mark(5));
 }
 
-static void what_has_no_durations_has_graphs_only(void **state)
+TEST(what_has_no_durations_has_graphs_only, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -370,7 +369,7 @@ static void what_has_no_durations_has_graphs_only(void **state)
 
 /* ---- time ---- */
 
-static void the_cursor_reaches_every_point(void **state)
+TEST(the_cursor_reaches_every_point, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -404,7 +403,7 @@ static void the_cursor_reaches_every_point(void **state)
 }
 
 /* It has no interval, and so no point: the numbers are not of the sample that follows. */
-static void the_first_sample_has_no_numbers(void **state)
+TEST(the_first_sample_has_no_numbers, setup, teardown)
 {
 	static const char numbers[] = "  counting begins: the first sample has no rates";
 	struct world *w = *state;
@@ -434,7 +433,7 @@ static void the_first_sample_has_no_numbers(void **state)
 	assert_null(strstr(w->text, "│"));
 }
 
-static void gaps_take_a_column(void **state)
+TEST(gaps_take_a_column, setup, teardown)
 {
 	struct world *w = *state;
 	struct chart chart;
@@ -477,7 +476,7 @@ static const char *times_of(struct world *w, uint64_t interval_ns, size_t jump)
 	return line(w, 0);
 }
 
-static void times_of_day_are_round(void **state)
+TEST(times_of_day_are_round, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -499,7 +498,7 @@ static void times_of_day_are_round(void **state)
 }
 
 /* Its first point has its own time. */
-static void a_clock_that_was_set_is_told(void **state)
+TEST(a_clock_that_was_set_is_told, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -511,7 +510,7 @@ static void a_clock_that_was_set_is_told(void **state)
 /* ---- edges ---- */
 
 /* Nothing is painted outside the area, whatever its size. */
-static void it_stays_in_its_area(void **state)
+TEST(it_stays_in_its_area, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -553,7 +552,7 @@ static void every_size(struct world *w)
 	w->screen.shows_heat = true;
 }
 
-static void hostile_series_do_no_harm(void **state)
+TEST(hostile_series_do_no_harm, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -584,7 +583,7 @@ static void hostile_series_do_no_harm(void **state)
 
 /* ---- below the table ---- */
 
-static void small_screens_stay_as_they_are(void **state)
+TEST(small_screens_stay_as_they_are, setup, teardown)
 {
 	static const int sizes[][2] = { { 80, 24 }, { 20, 5 }, { 80, 40 }, { 200, 24 } };
 	struct world *w = *state;
@@ -602,7 +601,7 @@ static void small_screens_stay_as_they_are(void **state)
 	}
 }
 
-static void free_lines_show_the_past(void **state)
+TEST(free_lines_show_the_past, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -627,7 +626,7 @@ static void free_lines_show_the_past(void **state)
 }
 
 /* Where there is a picture of durations already, the past is beside it, or below. */
-static void durations_and_the_past_share_the_lines(void **state)
+TEST(durations_and_the_past_share_the_lines, setup, teardown)
 {
 	static uint64_t hist[HIST_BUCKETS];
 	struct world *w = *state;
@@ -649,7 +648,7 @@ static void durations_and_the_past_share_the_lines(void **state)
 }
 
 /* A guest's exits, in a table of their own at the left. */
-static void details_are_left_of_the_past(void **state)
+TEST(details_are_left_of_the_past, setup, teardown)
 {
 	struct world *w = *state;
 	struct query query = { .type = &view_exits, .sort = view_default_sort(&view_exits) };
@@ -699,33 +698,12 @@ static void details_are_left_of_the_past(void **state)
 	view_release(&exits);
 }
 
-UNIT(test_heat)
+static int prepare(void **state)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(lines_of_a_column_add_up_to_its_exits),
-		T(the_cursor_tells_what_ended),
-		T(steps_are_a_logarithmic_scale),
-		T(a_map_of_signs),
-		T(one_exit_is_no_plural),
-		T(buckets_share_a_line_where_lines_are_few),
-		T(with_a_line_for_each_bucket_percentiles_are_marked),
-		T(what_has_no_durations_has_graphs_only),
-		T(the_cursor_reaches_every_point),
-		T(the_first_sample_has_no_numbers),
-		T(gaps_take_a_column),
-		T(times_of_day_are_round),
-		T(a_clock_that_was_set_is_told),
-		T(it_stays_in_its_area),
-		T(hostile_series_do_no_harm),
-		T(small_screens_stay_as_they_are),
-		T(free_lines_show_the_past),
-		T(durations_and_the_past_share_the_lines),
-		T(details_are_left_of_the_past),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
+	(void)state;
 	setenv("TZ", "UTC", 1);
 	tzset();
-	return cmocka_run_group_tests_name("heat", tests, NULL, NULL);
+	return 0;
 }
+
+GROUP(prepare);

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Every key that edits a line, at both of its ends, and what cannot be typed. */
 #include <curses.h>
-#include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/unit.h"
 #include "ui/screen/picture.h"
@@ -54,9 +47,8 @@ static const char *line(void)
 	return all;
 }
 
-static void begins_with_the_cursor_behind_the_text(void **state)
+TEST(begins_with_the_cursor_behind_the_text)
 {
-	(void)state;
 	begin("kvm_exit");
 	assert_string_equal(prompt.label, "Label: ");
 	assert_string_equal(line(), "kvm_exit|");
@@ -66,9 +58,8 @@ static void begins_with_the_cursor_behind_the_text(void **state)
 	assert_string_equal(line(), "|");
 }
 
-static void characters_go_where_the_cursor_is(void **state)
+TEST(characters_go_where_the_cursor_is)
 {
-	(void)state;
 	begin("");
 	type("abd");
 	key(KEY_LEFT);
@@ -79,9 +70,8 @@ static void characters_go_where_the_cursor_is(void **state)
 	assert_string_equal(line(), "abcéデ|d");
 }
 
-static void the_cursor_moves_and_stops_at_the_ends(void **state)
+TEST(the_cursor_moves_and_stops_at_the_ends)
 {
-	(void)state;
 	begin("abc");
 	key(KEY_RIGHT);
 	assert_string_equal(line(), "abc|");
@@ -104,11 +94,10 @@ static void the_cursor_moves_and_stops_at_the_ends(void **state)
 	assert_string_equal(line(), "abc|");
 }
 
-static void erases_to_the_left_and_right(void **state)
+TEST(erases_to_the_left_and_right)
 {
 	static const wint_t to_the_left[] = { 127, CTRL('h') };
 
-	(void)state;
 	begin("abcdef");
 	key(KEY_BACKSPACE);
 	assert_string_equal(line(), "abcde|");
@@ -127,9 +116,8 @@ static void erases_to_the_left_and_right(void **state)
 	assert_string_equal(line(), "|c");
 }
 
-static void cuts_lines_and_words(void **state)
+TEST(cuts_lines_and_words)
 {
-	(void)state;
 	begin("one two  ");
 	ch(CTRL('w'));
 	assert_string_equal(line(), "one |");
@@ -151,9 +139,8 @@ static void cuts_lines_and_words(void **state)
 	assert_string_equal(line(), "o|");
 }
 
-static void enter_is_the_end(void **state)
+TEST(enter_is_the_end)
 {
-	(void)state;
 	begin("a");
 	assert_int_equal(ch('\r'), PROMPT_DONE);
 	assert_int_equal(ch('\n'), PROMPT_DONE);
@@ -161,9 +148,8 @@ static void enter_is_the_end(void **state)
 	assert_string_equal(line(), "a|");
 }
 
-static void flaw_E3_a_prompt_can_be_left(void **state)
+TEST(flaw_E3_a_prompt_can_be_left)
 {
-	(void)state;
 	begin("a");
 	assert_int_equal(ch(27), PROMPT_LEFT);
 	assert_int_equal(ch(CTRL('c')), PROMPT_LEFT);
@@ -174,12 +160,11 @@ static void flaw_E3_a_prompt_can_be_left(void **state)
 	assert_int_equal(ch(CTRL('d')), PROMPT_LEFT);
 }
 
-static void flaw_E3_keys_are_not_text(void **state)
+TEST(flaw_E3_keys_are_not_text)
 {
 	static const int keys[] = { KEY_UP, KEY_DOWN, KEY_PPAGE, KEY_NPAGE, KEY_F(1), KEY_BTAB,
 				    KEY_MOUSE, KEY_RESIZE };
 
-	(void)state;
 	begin("a");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(key(keys[i]), PROMPT_GOES_ON);
@@ -196,11 +181,10 @@ static void flaw_E3_keys_are_not_text(void **state)
 	assert_string_equal(line(), "a|");
 }
 
-static void a_full_line_takes_no_more(void **state)
+TEST(a_full_line_takes_no_more)
 {
 	char text[PROMPT_BYTES];
 
-	(void)state;
 	begin("");
 	for (int i = 0; i < 2 * PROMPT_MAX; i++)
 		ch(0x1f600); /* four bytes */
@@ -223,11 +207,10 @@ static void a_full_line_takes_no_more(void **state)
 }
 
 /* A filter of the command line may be of any length: a part of it would be another filter. */
-static void a_text_that_does_not_fit_is_not_cut(void **state)
+TEST(a_text_that_does_not_fit_is_not_cut)
 {
 	char text[PROMPT_MAX + 1];
 
-	(void)state;
 	memset(text, 'x', PROMPT_MAX);
 	text[PROMPT_MAX] = '\0';
 	begin(text);
@@ -242,11 +225,10 @@ static void a_text_that_does_not_fit_is_not_cut(void **state)
 	assert_string_not_equal(prompt.error, "");
 }
 
-static void a_small_buffer_gets_whole_characters(void **state)
+TEST(a_small_buffer_gets_whole_characters)
 {
 	char text[20];
 
-	(void)state;
 	begin("");
 	for (int i = 0; i < 9; i++)
 		ch(L'é');
@@ -255,9 +237,8 @@ static void a_small_buffer_gets_whole_characters(void **state)
 	assert_true(strlen(text) < sizeof(text));
 }
 
-static void an_error_goes_with_the_next_key(void **state)
+TEST(an_error_goes_with_the_next_key)
 {
-	(void)state;
 	begin("(");
 	strcpy(prompt.error, "no");
 	key(KEY_LEFT);
@@ -265,25 +246,4 @@ static void an_error_goes_with_the_next_key(void **state)
 	strcpy(prompt.error, "no");
 	ch('a');
 	assert_string_equal(prompt.error, "");
-}
-
-UNIT(test_prompt)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(begins_with_the_cursor_behind_the_text),
-		cmocka_unit_test(characters_go_where_the_cursor_is),
-		cmocka_unit_test(the_cursor_moves_and_stops_at_the_ends),
-		cmocka_unit_test(erases_to_the_left_and_right),
-		cmocka_unit_test(cuts_lines_and_words),
-		cmocka_unit_test(enter_is_the_end),
-		cmocka_unit_test(flaw_E3_a_prompt_can_be_left),
-		cmocka_unit_test(flaw_E3_keys_are_not_text),
-		cmocka_unit_test(a_full_line_takes_no_more),
-		cmocka_unit_test(a_text_that_does_not_fit_is_not_cut),
-		cmocka_unit_test(a_small_buffer_gets_whole_characters),
-		cmocka_unit_test(an_error_goes_with_the_next_key),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which parts of the screen give way where it is small, and that the answer never does. */
-#include <locale.h>
 
 #include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
@@ -81,7 +80,7 @@ static void hot_spots(struct world *w)
 	add_spot(w, "EPT_MISCONFIG", "0xfee000b0 write 4", WIDE_NAME);
 }
 
-static void names_are_told_apart_at_80_columns(void **state)
+TEST(names_are_told_apart_at_80_columns, setup, teardown)
 {
 	struct world *w = *state;
 	char name[64];
@@ -114,7 +113,7 @@ static void names_are_told_apart_at_80_columns(void **state)
 }
 
 /* Every column there is. */
-static void names_keep_their_least_width(void **state)
+TEST(names_keep_their_least_width, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -139,7 +138,7 @@ static void names_keep_their_least_width(void **state)
 	}
 }
 
-static void what_is_sorted_by_is_on_the_screen(void **state)
+TEST(what_is_sorted_by_is_on_the_screen, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -172,7 +171,7 @@ static void what_is_sorted_by_is_on_the_screen(void **state)
 	assert_non_null(strstr(line(w, 3), " ▾Total   Count/s Time% Guest"));
 }
 
-static void a_narrow_column_takes_the_place_of_a_wide_one(void **state)
+TEST(a_narrow_column_takes_the_place_of_a_wide_one, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -243,7 +242,7 @@ static int free_columns(const struct world *w, const struct layout *layout, int 
 	return cols - used;
 }
 
-static void no_hidden_column_would_fit(void **state)
+TEST(no_hidden_column_would_fit, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -266,7 +265,7 @@ static void no_hidden_column_would_fit(void **state)
 	}
 }
 
-static void the_active_tab_is_always_seen(void **state)
+TEST(the_active_tab_is_always_seen, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -286,7 +285,7 @@ static void the_active_tab_is_always_seen(void **state)
 	}
 }
 
-static void more_rows_than_fit_are_told_everywhere(void **state)
+TEST(more_rows_than_fit_are_told_everywhere, setup, teardown)
 {
 	static const struct {
 		int cols, rows;
@@ -316,7 +315,7 @@ static void more_rows_than_fit_are_told_everywhere(void **state)
 	}
 }
 
-static void arguments_outlive_what_else_names_the_row(void **state)
+TEST(arguments_outlive_what_else_names_the_row, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -340,7 +339,7 @@ static void arguments_outlive_what_else_names_the_row(void **state)
 }
 
 /* What one text does not need, another gets; what no text needs, the pictures. */
-static void spare_room_goes_to_the_names_that_need_it(void **state)
+TEST(spare_room_goes_to_the_names_that_need_it, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -365,7 +364,7 @@ static void spare_room_goes_to_the_names_that_need_it(void **state)
 
 /* After each heading of the picture is a blank. */
 /* A name ends where its column does, however deep its row is; with room it is whole. */
-static void deep_names_have_their_column(void **state)
+TEST(deep_names_have_their_column, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -391,7 +390,7 @@ static int indent_of(struct world *w, int row)
 }
 
 /* Else a function looks as if it were beside the one that it was called by. */
-static void deep_names_are_indented(void **state)
+TEST(deep_names_are_indented, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -419,7 +418,7 @@ static void headings_are_apart(const struct world *w)
 	}
 }
 
-static void headings_never_touch(void **state)
+TEST(headings_never_touch, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -442,7 +441,7 @@ static void headings_never_touch(void **state)
 	}
 }
 
-static void what_was_chosen_is_no_column(void **state)
+TEST(what_was_chosen_is_no_column, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -463,7 +462,7 @@ static void what_was_chosen_is_no_column(void **state)
 	assert_non_null(strstr(line(w, 3), " Guest▾"));
 }
 
-static void a_column_is_read_in_one_way(void **state)
+TEST(a_column_is_read_in_one_way, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -516,7 +515,7 @@ static void hottest_guest(struct world *w, const char *name, const char *reason)
 	}
 }
 
-static void the_hottest_reason_is_never_cut(void **state)
+TEST(the_hottest_reason_is_never_cut, setup, teardown)
 {
 	struct world *w = *state;
 	int nr = 0;
@@ -539,7 +538,7 @@ static void the_hottest_reason_is_never_cut(void **state)
 	assert_non_null(strstr(line(w, 1), "█ guest 50%  ▒ user 50%   hot"));
 }
 
-static void a_long_reason_keeps_its_rate(void **state)
+TEST(a_long_reason_keeps_its_rate, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -555,7 +554,7 @@ static void drilled_down_to(struct world *w, const char *crumbs)
 	strcpy(w->screen.crumbs, crumbs);
 }
 
-static void crumbs_take_what_they_need_from_the_tabs(void **state)
+TEST(crumbs_take_what_they_need_from_the_tabs, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -576,7 +575,7 @@ static void crumbs_take_what_they_need_from_the_tabs(void **state)
 					"EXTERNAL_INTERRUPT");
 }
 
-static void latency_has_its_numbers_first(void **state)
+TEST(latency_has_its_numbers_first, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -592,32 +591,4 @@ static void latency_has_its_numbers_first(void **state)
 	made_picture(w, 60, 24);
 	assert_string_equal(line(w, 8), "  Avg 1.24µs p50 1.02µs p99 8.19µs Max 25.9µs  "
 					 "100 ended");
-}
-
-UNIT(test_room)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(names_are_told_apart_at_80_columns),
-		T(names_keep_their_least_width),
-		T(what_is_sorted_by_is_on_the_screen),
-		T(a_narrow_column_takes_the_place_of_a_wide_one),
-		T(no_hidden_column_would_fit),
-		T(the_active_tab_is_always_seen),
-		T(more_rows_than_fit_are_told_everywhere),
-		T(arguments_outlive_what_else_names_the_row),
-		T(spare_room_goes_to_the_names_that_need_it),
-		T(deep_names_have_their_column),
-		T(deep_names_are_indented),
-		T(headings_never_touch),
-		T(what_was_chosen_is_no_column),
-		T(a_column_is_read_in_one_way),
-		T(the_hottest_reason_is_never_cut),
-		T(a_long_reason_keeps_its_rate),
-		T(crumbs_take_what_they_need_from_the_tabs),
-		T(latency_has_its_numbers_first),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("screen_room", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/chart.h"
 
-static void guests_by_their_exits(void **state)
+TEST(guests_by_their_exits, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t db = guests_add_fake(w->guests, 41233, "db1", 8);
@@ -52,7 +52,7 @@ static void guests_by_their_exits(void **state)
 	assert_non_null(strstr(line(w, 5), " 41233    8 ")); /* a pid has no marks */
 }
 
-static void small_screens_keep_what_matters_most(void **state)
+TEST(small_screens_keep_what_matters_most, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -95,7 +95,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	      "h help     1-1 of 10\n");
 }
 
-static void flaw_E1_no_size_is_too_small(void **state)
+TEST(flaw_E1_no_size_is_too_small, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -124,7 +124,7 @@ static void flaw_E1_no_size_is_too_small(void **state)
 	}
 }
 
-static void large_screens_have_marks_in_numbers(void **state)
+TEST(large_screens_have_marks_in_numbers, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -163,7 +163,7 @@ static void large_screens_have_marks_in_numbers(void **state)
 	        "w why\n");
 }
 
-static void large_numbers_stay_apart(void **state)
+TEST(large_numbers_stay_apart, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -222,7 +222,7 @@ static void large_numbers_stay_apart(void **state)
 }
 
 /* The table's heading and what else there is at a width. */
-static void columns_go_by_their_worth(void **state)
+TEST(columns_go_by_their_worth, setup, teardown)
 {
 	struct world *w = *state;
 	char headings[4096] = "";
@@ -255,7 +255,7 @@ static void columns_go_by_their_worth(void **state)
 	        "2k/s 96s\n");
 }
 
-static void what_is_sorted_by_has_a_sign(void **state)
+TEST(what_is_sorted_by_has_a_sign, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -280,7 +280,7 @@ static void what_is_sorted_by_has_a_sign(void **state)
 	assert_non_null(strstr(line(w, 3), " ^%Total"));
 }
 
-static void flaw_E2_the_cursor_stays_in_sight(void **state)
+TEST(flaw_E2_the_cursor_stays_in_sight, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -321,7 +321,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 }
 
-static void the_last_page_is_full(void **state)
+TEST(the_last_page_is_full, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -333,7 +333,7 @@ static void the_last_page_is_full(void **state)
 	assert_int_equal(w->screen.top, 0);
 }
 
-static void flaw_B8_the_total_is_of_rows_out_of_sight_too(void **state)
+TEST(flaw_B8_the_total_is_of_rows_out_of_sight_too, setup, teardown)
 {
 	struct world *w = *state;
 	char all[256];
@@ -346,7 +346,7 @@ static void flaw_B8_the_total_is_of_rows_out_of_sight_too(void **state)
 	assert_string_equal(strrchr(line(w, -2), ' '), strrchr(all, ' '));
 }
 
-static void each_event_has_a_rest_of_its_own(void **state)
+TEST(each_event_has_a_rest_of_its_own, setup, teardown)
 {
 	struct world *w = *state;
 	size_t nr_selected = 0, first, second_rest;
@@ -366,7 +366,7 @@ static void each_event_has_a_rest_of_its_own(void **state)
 	assert_int_equal(nr_selected, 1);
 }
 
-static void help_fits_or_scrolls(void **state)
+TEST(help_fits_or_scrolls, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -413,7 +413,7 @@ static void help_fits_or_scrolls(void **state)
 	assert_int_equal(w->screen.page_top, 0);
 }
 
-static void a_prompt_shows_the_end_of_a_long_line(void **state)
+TEST(a_prompt_shows_the_end_of_a_long_line, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -442,7 +442,7 @@ static void a_prompt_shows_the_end_of_a_long_line(void **state)
 	assert_int_equal(w->screen.prompt_col, -1);
 }
 
-static void what_is_wrong_is_said_in_the_last_line(void **state)
+TEST(what_is_wrong_is_said_in_the_last_line, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -470,7 +470,7 @@ static void what_is_wrong_is_said_in_the_last_line(void **state)
 }
 
 /* What lasts leaves the keys where they are; it is whole in the help. */
-static void trouble_stands_above_the_keys(void **state)
+TEST(trouble_stands_above_the_keys, setup, teardown)
 {
 	static const char *const trouble =
 		"debugfs: debugfs counters are blocked by kernel lockdown (integrity): use "
@@ -506,7 +506,7 @@ static void trouble_stands_above_the_keys(void **state)
 	assert_string_equal(line(w, -1), "any key: back");
 }
 
-static void keys_are_those_of_the_view(void **state)
+TEST(keys_are_those_of_the_view, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -533,7 +533,7 @@ static void keys_are_those_of_the_view(void **state)
 	assert_non_null(strstr(picture(w, 80, 40), "all reasons"));
 }
 
-static void a_moment_of_the_past_is_seen_at_every_size(void **state)
+TEST(a_moment_of_the_past_is_seen_at_every_size, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -550,7 +550,7 @@ static void a_moment_of_the_past_is_seen_at_every_size(void **state)
 	assert_string_equal(line(w, -1), "PAUSED  h help");
 }
 
-static void filter_and_guest_share_a_line(void **state)
+TEST(filter_and_guest_share_a_line, setup, teardown)
 {
 	static const char tail[] = "[regularexpression]|exit|something|that_is_long";
 	struct world *w = *state;
@@ -606,7 +606,7 @@ static void filter_and_guest_share_a_line(void **state)
 }
 
 /* As long as names get, of a host and of a guest: the middle is left out. */
-static void long_names_leave_room(void **state)
+TEST(long_names_leave_room, setup, teardown)
 {
 	static char host[GUEST_NAME_SIZE];
 	struct world *w = *state;
@@ -634,7 +634,7 @@ static void long_names_leave_room(void **state)
  * It has a line of its own where lines are not scarce, so that no row moves when it comes or goes;
  * and a click on it is its key.
  */
-static void the_worst_finding_has_a_line(void **state)
+TEST(the_worst_finding_has_a_line, setup, teardown)
 {
 	struct world *w = *state;
 	char before[8192];
@@ -661,7 +661,7 @@ static void the_worst_finding_has_a_line(void **state)
 	assert_int_equal(strncmp(before, w->text, (size_t)(strstr(before, " web1: ") - before)), 0);
 }
 
-static void ascii_where_utf8_is_not(void **state)
+TEST(ascii_where_utf8_is_not, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -684,7 +684,7 @@ static void ascii_where_utf8_is_not(void **state)
 		assert_int_in_range(w->grid.cells[i].ch, 32, 126);
 }
 
-static void every_hit_is_where_its_text_is(void **state)
+TEST(every_hit_is_where_its_text_is, setup, teardown)
 {
 	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", " 3 vCPUs ", " 4 Exits ",
 					      " 5 Hot spots ", " 6 Host ", " 7 Who ", " 8 Where ",
@@ -763,7 +763,7 @@ static void make_exits(struct world *w)
 }
 
 /* KVM's own histograms end earlier: whatever took 2^30 ns or more is in the last bucket. */
-static void a_histogram_of_kvm_is_open_at_its_end(void **state)
+TEST(a_histogram_of_kvm_is_open_at_its_end, setup, teardown)
 {
 	static const uint64_t hist[HIST_BUCKETS] = { [22] = 1, [24] = 3 };
 	struct world *w = *state;
@@ -780,7 +780,7 @@ static void a_histogram_of_kvm_is_open_at_its_end(void **state)
 }
 
 /* Of a long exit, the time to the microsecond and the whole address; a name may be cut. */
-static void long_exits_on_a_narrow_screen(void **state)
+TEST(long_exits_on_a_narrow_screen, setup, teardown)
 {
 	struct world *w = *state;
 	struct view_row *row;
@@ -802,7 +802,7 @@ static void long_exits_on_a_narrow_screen(void **state)
 	assert_non_null(strstr(line(w, 4), " 0x380000001000 write 4 "));
 }
 
-static void exits_in_ascii(void **state)
+TEST(exits_in_ascii, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -816,7 +816,7 @@ static void exits_in_ascii(void **state)
 }
 
 /* Of its own sign and style, so that it needs no colours; the legend is in line 2. */
-static void each_part_of_the_split_differs(void **state)
+TEST(each_part_of_the_split_differs, setup, teardown)
 {
 	static const enum style styles[] = { STYLE_GUEST, STYLE_KVM, STYLE_USER, STYLE_POLL,
 					     STYLE_BLOCK, STYLE_WAIT, STYLE_IDLE };
@@ -867,7 +867,7 @@ static enum style style_at(const struct world *w, int row, const char *text)
 	return w->grid.cells[row * w->grid.cols + (at - line_text)].style;
 }
 
-static void high_shares_of_time_stand_out(void **state)
+TEST(high_shares_of_time_stand_out, setup, teardown)
 {
 	static const char *const ids[] = { "guest_percent", "kvm_percent", "user_percent",
 					   "wait_percent" };
@@ -906,7 +906,7 @@ static void high_shares_of_time_stand_out(void **state)
 }
 
 /* A history has one scale from 0 on, in its heading, with the time that it covers. */
-static void histories_have_a_scale(void **state)
+TEST(histories_have_a_scale, setup, teardown)
 {
 	static const struct {
 		double rate, end;
@@ -950,7 +950,7 @@ static void histories_have_a_scale(void **state)
 }
 
 /* In the summary of the view of the host; without room it is dropped as a whole. */
-static void what_kvmtop_costs(void **state)
+TEST(what_kvmtop_costs, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -971,7 +971,7 @@ static void what_kvmtop_costs(void **state)
 	assert_null(strstr(line(w, 1), "kvmtop"));
 }
 
-static void a_host_that_is_quiet_again(void **state)
+TEST(a_host_that_is_quiet_again, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -984,7 +984,7 @@ static void a_host_that_is_quiet_again(void **state)
 	assert_non_null(strstr(line(w, 4), " ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁"));
 }
 
-static void crumbs_and_a_note(void **state)
+TEST(crumbs_and_a_note, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -1007,7 +1007,7 @@ static void crumbs_and_a_note(void **state)
 	assert_string_equal(line(w, 9), " is nothing else.");
 }
 
-static void an_empty_table_says_why(void **state)
+TEST(an_empty_table_says_why, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -1033,7 +1033,7 @@ static void an_empty_table_says_why(void **state)
 	assert_string_equal(line(w, 3), " reported yet");
 }
 
-static void one_event_needs_no_total(void **state)
+TEST(one_event_needs_no_total, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -1045,7 +1045,7 @@ static void one_event_needs_no_total(void **state)
 	assert_string_equal(line(w, -2), "");
 }
 
-static void the_same_state_is_the_same_picture(void **state)
+TEST(the_same_state_is_the_same_picture, setup, teardown)
 {
 	struct world *w = *state;
 	static char before[sizeof(w->text)];
@@ -1060,7 +1060,7 @@ static void the_same_state_is_the_same_picture(void **state)
 }
 
 /* What is lost stays in sight when the files' names are long and the screen is small. */
-static void a_recording_says_what_it_is(void **state)
+TEST(a_recording_says_what_it_is, setup, teardown)
 {
 	static const struct source_recording recording = {
 		.files = "a-name-that-is-longer-than-any-title.dat and 3 more",
@@ -1091,49 +1091,4 @@ static void a_recording_says_what_it_is(void **state)
 	assert_string_equal(line(w, 0), "kvmtop  a-name-that-…  more than 42 lost");
 	w->screen.page = PAGE_HELP;
 	assert_non_null(strstr(picture(w, 80, 40), "first to its last moment"));
-}
-
-UNIT(test_screen)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(guests_by_their_exits),
-		T(small_screens_keep_what_matters_most),
-		T(flaw_E1_no_size_is_too_small),
-		T(large_screens_have_marks_in_numbers),
-		T(large_numbers_stay_apart),
-		T(columns_go_by_their_worth),
-		T(what_is_sorted_by_has_a_sign),
-		T(flaw_E2_the_cursor_stays_in_sight),
-		T(the_last_page_is_full),
-		T(flaw_B8_the_total_is_of_rows_out_of_sight_too),
-		T(each_event_has_a_rest_of_its_own),
-		T(help_fits_or_scrolls),
-		T(a_prompt_shows_the_end_of_a_long_line),
-		T(what_is_wrong_is_said_in_the_last_line),
-		T(trouble_stands_above_the_keys),
-		T(keys_are_those_of_the_view),
-		T(a_moment_of_the_past_is_seen_at_every_size),
-		T(filter_and_guest_share_a_line),
-		T(long_names_leave_room),
-		T(the_worst_finding_has_a_line),
-		T(ascii_where_utf8_is_not),
-		T(every_hit_is_where_its_text_is),
-		T(a_histogram_of_kvm_is_open_at_its_end),
-		T(long_exits_on_a_narrow_screen),
-		T(exits_in_ascii),
-		T(each_part_of_the_split_differs),
-		T(high_shares_of_time_stand_out),
-		T(histories_have_a_scale),
-		T(what_kvmtop_costs),
-		T(a_host_that_is_quiet_again),
-		T(crumbs_and_a_note),
-		T(an_empty_table_says_why),
-		T(one_event_needs_no_total),
-		T(the_same_state_is_the_same_picture),
-		T(a_recording_says_what_it_is),
-	};
-
-	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The file of preferences: its lines, wrong lines, and what is written into it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/file.h"
 #include "tests/unit/unit.h"
@@ -35,7 +29,7 @@ static struct preferences parse(const char *text)
 	return preferences;
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	const struct view_type *guests = &view_guests;
 	struct preferences preferences = parse("# ours\n\nview=guests # first\n"
@@ -44,7 +38,6 @@ static void test_lines(void **state)
 					       "monochrome = yes\nthresholds = /dev/null\n");
 	const struct view_order *order = preferences_order(&preferences, guests);
 
-	(void)state;
 	assert_int_equal(nr_wrongs, 0);
 	assert_ptr_equal(preferences.view, guests);
 	assert_ptr_equal(order->type, guests);
@@ -59,18 +52,17 @@ static void test_lines(void **state)
 	assert_string_equal(preferences.thresholds, "/dev/null");
 }
 
-static void test_later_lines_win(void **state)
+TEST(test_later_lines_win)
 {
 	struct preferences preferences = parse("interval = 5\nmonochrome = yes\nview = exits\n");
 
-	(void)state;
 	preferences_parse(&preferences, "interval = 7\nmonochrome = no\n", "G", count_wrong);
 	assert_true(preferences.interval_s == 7);
 	assert_false(preferences.is_monochrome);
 	assert_ptr_equal(preferences.view, &view_exits);
 }
 
-static void test_wrong_lines(void **state)
+TEST(test_wrong_lines)
 {
 	static const char *const lines[][2] = {
 		{ "view", "\"view\": not \"name = value\"" },
@@ -85,7 +77,6 @@ static void test_wrong_lines(void **state)
 	const struct preferences nothing = { .view = NULL };
 	char text[128], expected[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct preferences preferences;
 
@@ -100,20 +91,19 @@ static void test_wrong_lines(void **state)
 }
 
 /* A bad word leaves the whole line out, and the lines after it are read. */
-static void test_goes_on(void **state)
+TEST(test_goes_on)
 {
 	struct preferences preferences =
 		parse("view = nonsense\nsort = guests:pid guests:nonsense\ninterval = 0\n"
 		      "interval = 2\n");
 
-	(void)state;
 	assert_int_equal(nr_wrongs, 3);
 	assert_null(preferences.view);
 	assert_null(preferences.orders[0].type);
 	assert_true(preferences.interval_s == 2);
 }
 
-static void test_write(void **state)
+TEST(test_write)
 {
 	static const char before[] = "# mine\nview = exits\nhide = total\nview = host\nfuture = 1";
 	char folder[] = "/tmp/kvmtop-test.XXXXXX", path[64], *text;
@@ -123,7 +113,6 @@ static void test_write(void **state)
 	size_t size;
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/file", folder);
 	file = fopen(path, "w");
@@ -141,11 +130,10 @@ static void test_write(void **state)
 	rmdir(folder);
 }
 
-static void test_path(void **state)
+TEST(test_path)
 {
 	char path[64];
 
-	(void)state;
 	setenv("HOME", "/home/a", 1);
 	setenv("XDG_CONFIG_HOME", "/c", 1);
 	preferences_path(path, sizeof(path));
@@ -156,15 +144,4 @@ static void test_path(void **state)
 	unsetenv("HOME");
 	preferences_path(path, sizeof(path));
 	assert_string_equal(path, "");
-}
-
-UNIT(test_preferences)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	    cmocka_unit_test(test_later_lines_win),
-		cmocka_unit_test(test_wrong_lines), cmocka_unit_test(test_goes_on),
-		cmocka_unit_test(test_write),	    cmocka_unit_test(test_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /*
  * test_dat - trace.dat: events, losses, cut and damaged files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <malloc.h>
 #include <zlib.h>
@@ -95,14 +91,13 @@ static void check_guest(const struct trace *trace, uint64_t id, int32_t pid)
 }
 
 /* As many as kvmtop record keeps. */
-static void guests_with_many_threads(void **state)
+TEST(guests_with_many_threads)
 {
 	struct bytes file = { .len = 0 };
 	struct trace_guest guest;
 	struct trace *trace;
 	int32_t vcpu;
 
-	(void)state;
 	world_more_threads = (1 << 20) - 1;
 	make(&file, 0);
 	world_more_threads = 0;
@@ -161,15 +156,14 @@ static void check_events(int swap)
 	trace_close(trace);
 }
 
-static void every_event_of_version_6(void **state)
+TEST(every_event_of_version_6)
 {
-	(void)state;
 	check_events(0);
 	check_events(1); /* of a machine with the other byte order */
 }
 
 /* On such a declaration libtraceevent 1.7 crashes. */
-static void a_damaged_format_is_one_problem(void **state)
+TEST(a_damaged_format_is_one_problem)
 {
 	static const char damaged[] =
 		"name: kvm_emulate_insn\nID: 102\n" COMMON_FIELDS
@@ -181,7 +175,6 @@ static void a_damaged_format_is_one_problem(void **state)
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	memcpy(formats, world_formats, sizeof(world_formats));
 	formats[2] = formats[3] = damaged;
 	make_rings(rings, 0);
@@ -201,12 +194,11 @@ static void a_damaged_format_is_one_problem(void **state)
 	bytes_release(&file);
 }
 
-static void cut_at_every_byte(void **state)
+TEST(cut_at_every_byte)
 {
 	struct bytes file = { .len = 0 };
 	size_t last = 4, whole; /* the fifth is in the page that is cut first */
 
-	(void)state;
 	make(&file, 0);
 	whole = file.len;
 	save(path, file.data, whole);
@@ -229,14 +221,13 @@ static void cut_at_every_byte(void **state)
 }
 
 /* Lengths that lie: of a page, and of a record within it. */
-static void absurd_lengths(void **state)
+TEST(absurd_lengths)
 {
 	static const uint64_t commits[] = { WORLD_PAGE, 0x100000, 0x7000000, 0xc7ffffff };
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	make(&file, 0);
 	for (size_t i = 0; i < sizeof(commits) / sizeof(commits[0]); i++) {
 		set_u64(&file, file.len - WORLD_PAGE + 8, commits[i]);
@@ -258,7 +249,7 @@ static void absurd_lengths(void **state)
 	bytes_release(&file);
 }
 
-static void clocks_and_kinds(void **state)
+TEST(clocks_and_kinds)
 {
 	static const struct {
 		const char *text, *name;
@@ -270,7 +261,6 @@ static void clocks_and_kinds(void **state)
 		{ "local global [mono]", "mono", TRACE_CLOCK_NS },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		struct bytes file = { .len = 0 };
 		struct ring ring;
@@ -288,14 +278,13 @@ static void clocks_and_kinds(void **state)
 }
 
 /* A terminal must not get what a file has in its texts. */
-static void texts_have_no_control_characters(void **state)
+TEST(texts_have_no_control_characters)
 {
 	struct bytes file = { .len = 0 };
 	struct ring ring;
 	struct trace *trace;
 	uint8_t *at;
 
-	(void)state;
 	ring_init(&ring, 0);
 	world_buffer = "\x1b]0;x\a";
 	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[mo\x1b[2Jno]");
@@ -315,7 +304,7 @@ static void texts_have_no_control_characters(void **state)
 }
 
 /* s390 calls the vCPU's number "id". Other events may have an id that is no vCPU. */
-static void a_vcpu_of_s390(void **state)
+TEST(a_vcpu_of_s390)
 {
 	static const char *const formats[] = {
 		"name: kvm_s390_sie_exit\nID: 100\n" COMMON_FIELDS
@@ -330,7 +319,6 @@ static void a_vcpu_of_s390(void **state)
 	struct trace *trace;
 	struct ring ring;
 
-	(void)state;
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		put_common(&event, (uint16_t)(100 + i), 77);
@@ -369,12 +357,11 @@ static void save_two_buffers(void)
 }
 
 /* An instance is a file of its own in the stream. An event that both recorded is one event. */
-static void a_further_buffer(void **state)
+TEST(a_further_buffer)
 {
 	const struct trace_event *got;
 	struct trace *trace;
 
-	(void)state;
 	save_two_buffers();
 	trace = open_it();
 	assert_string_equal(trace_file(trace, 0)->instance, "");
@@ -394,13 +381,12 @@ static int open_buffer(const char *name, struct trace **ret_trace, struct error 
 	return trace_open(paths, 1, TRACE_ANY, name, ret_trace, error);
 }
 
-static void one_buffer_is_chosen(void **state)
+TEST(one_buffer_is_chosen)
 {
 	const struct trace_event *got;
 	struct trace *trace;
 	struct error error;
 
-	(void)state;
 	save_two_buffers();
 	assert_int_equal(open_buffer("third", &trace, &error), -EINVAL);
 	assert_string_equal(error.text, "\"third\": no such buffer; there are: top, second");
@@ -461,12 +447,11 @@ static void check_clock_of(const char *buffer, const char *clock, enum trace_clo
 	trace_close(trace);
 }
 
-static void each_buffer_has_its_clock(void **state)
+TEST(each_buffer_has_its_clock)
 {
 	struct trace *trace;
 	struct error error;
 
-	(void)state;
 	save_two_clocks(true);
 	check_clock_of("kvm", "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
 	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
@@ -486,12 +471,11 @@ static void each_buffer_has_its_clock(void **state)
 }
 
 /* trace-cmd record -B kvm -C x86-tsc: the main buffer is empty, and its clock stands for both. */
-static void the_clock_of_a_single_buffer(void **state)
+TEST(the_clock_of_a_single_buffer)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct ring ring;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		const char *clock = i ? "tsc2nsec" : "local";
 
@@ -542,9 +526,8 @@ static bool has_wrong_clock(uint64_t time)
 	return is_wrong;
 }
 
-static void a_clock_that_is_another(void **state)
+TEST(a_clock_that_is_another)
 {
-	(void)state;
 	assert_false(has_wrong_clock(UINT64_C(60000000000)));
 	assert_true(has_wrong_clock(UINT64_C(60000006001)));
 }
@@ -559,11 +542,10 @@ static bool is_repeat(struct repeats *repeats, unsigned int buffer, uint64_t tim
 	return repeats_has(repeats, buffer, &event);
 }
 
-static void what_repeats_is_told_by_content_and_time(void **state)
+TEST(what_repeats_is_told_by_content_and_time)
 {
 	struct repeats repeats = { .next = 0 };
 
-	(void)state;
 	assert_false(is_repeat(&repeats, 0, 100, 'a'));
 	assert_true(is_repeat(&repeats, 1, 101, 'a'));
 	assert_true(is_repeat(&repeats, 2, 102, 'a'));
@@ -578,7 +560,7 @@ static void what_repeats_is_told_by_content_and_time(void **state)
 }
 
 /* Between fields, and after them, are bytes of what was in the buffer before. */
-static void what_is_no_field_is_not_compared(void **state)
+TEST(what_is_no_field_is_not_compared)
 {
 	static const struct trace_field fields[] = {
 		{ .name = "vcpu_id", .offset = 8, .size = 1 },
@@ -593,7 +575,6 @@ static void what_is_no_field_is_not_compared(void **state)
 	struct repeats repeats = { .next = 0 };
 	struct trace_event event = { .type = &type, .size = sizeof(data[0]) };
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		event.data = data[i];
 		event.time = 100 + i * 3000000;
@@ -602,13 +583,12 @@ static void what_is_no_field_is_not_compared(void **state)
 }
 
 /* Cycles become ns where the file says how: here of 2 GHz. */
-static void cycles_become_ns(void **state)
+TEST(cycles_become_ns)
 {
 	static const struct world_tsc tscs[] = { { 1 << 9, 10 }, { UINT32_C(1) << 31, 32 },
 						 { 1 << 20, 21 },
 						 { UINT32_C(0xfffffffe), 33 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(tscs) / sizeof(tscs[0]); i++) {
 		uint64_t cycles = UINT64_C(0x123456789abcdef0), wanted = cycles / 2;
 		struct bytes file = { .len = 0 }, event = { .len = 0 };
@@ -635,14 +615,13 @@ static void cycles_become_ns(void **state)
 }
 
 /* trace-cmd made it of a file of version 6 with the same five events. */
-static void version_7(void **state)
+TEST(version_7)
 {
 	const char *paths[] = { "tests/data/trace/small-v7.dat" };
 	const struct trace_event *event;
 	struct trace *trace;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_int_equal(trace_file(trace, 0)->version, 7);
 	assert_string_equal(trace_file(trace, 0)->release, "6.1.0");
@@ -663,14 +642,13 @@ static void version_7(void **state)
 	trace_close(trace);
 }
 
-static void version_7_with_a_further_buffer(void **state)
+TEST(version_7_with_a_further_buffer)
 {
 	const char *paths[] = { "tests/data/trace/buffers-v7.dat" };
 	const struct trace_event *got;
 	struct trace *trace;
 	struct error error;
 
-	(void)state;
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	next_event(trace, "kvm_entry", 5000, 0);
@@ -705,7 +683,7 @@ static size_t allocated(void)
 }
 
 /* Chunks of 10 MiB each: empty pages, of which a thousandth is in the file. */
-static void chunks_that_claim_too_much(void **state)
+TEST(chunks_that_claim_too_much)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	size_t before;
@@ -713,7 +691,6 @@ static void chunks_that_claim_too_much(void **state)
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	for (uint32_t cpu = 0; cpu < 3; cpu++) {
 		ring_init(&rings[cpu], 0);
 		put_entry(&event, 77, cpu);
@@ -755,9 +732,8 @@ static void make7(struct bytes *file, int swap, const struct compression *compre
 	put_dat7(file, rings, 2, compression->name, compression->deflate);
 }
 
-static void every_compression(void **state)
+TEST(every_compression)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(compressions) / sizeof(compressions[0]); i++) {
 		struct bytes file = { .len = 0 };
 		const struct trace_event *event;
@@ -794,12 +770,11 @@ static void set_byte(size_t at, uint8_t byte)
 }
 
 /* zlib has a checksum behind each block: no byte of one can be changed without a problem. */
-static void damaged_zlib(void **state)
+TEST(damaged_zlib)
 {
 	struct bytes file = { .len = 0 };
 	size_t nr, problems, nr_damaged = 0;
 
-	(void)state;
 	make7(&file, 0, &compressions[1]);
 	save(path, file.data, file.len);
 	for (size_t at = 12; at < file.len; at++) {
@@ -826,14 +801,13 @@ static void damaged_zlib(void **state)
 	bytes_release(&file);
 }
 
-static void a_compression_that_is_not_known(void **state)
+TEST(a_compression_that_is_not_known)
 {
 	static const struct compression rar = { "rar5", deflate_zlib };
 	struct bytes file = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	make7(&file, 0, &rar);
 	save(path, file.data, file.len);
 	bytes_release(&file);
@@ -856,13 +830,12 @@ static size_t read_sample(const char *name, uint8_t *data, size_t size)
 	return len;
 }
 
-static void version_7_cut(void **state)
+TEST(version_7_cut)
 {
 	static uint8_t data[65536];
 	size_t len = read_sample("tests/data/trace/small-v7.dat", data, sizeof(data));
 	size_t nr, problems;
 
-	(void)state;
 	for (size_t cut = 12; cut < len; cut += cut < 300 ? 1 : 37) {
 		struct trace *trace;
 
@@ -878,7 +851,7 @@ static void version_7_cut(void **state)
 /* ---- damage that would take much memory or time */
 
 /* A guest has no more vCPUs than its option has room for. */
-static void more_vcpus_than_the_option_has(void **state)
+TEST(more_vcpus_than_the_option_has)
 {
 	const uint64_t id = WORLD_GUEST_ID;
 	struct bytes file = { .len = 0 };
@@ -887,7 +860,6 @@ static void more_vcpus_than_the_option_has(void **state)
 	size_t problems;
 	uint8_t *at;
 
-	(void)state;
 	make(&file, 0);
 	at = memmem(file.data, file.len, &id, sizeof(id));
 	assert_non_null(at);
@@ -902,7 +874,7 @@ static void more_vcpus_than_the_option_has(void **state)
 }
 
 /* Options of a few bytes each claim a buffer each: no more are taken than any recorder makes. */
-static void too_many_buffers(void **state)
+TEST(too_many_buffers)
 {
 	enum { NR = 5000, MOST = 4096 };
 	struct bytes whole = { .len = 0 }, file = { .len = 0 };
@@ -910,7 +882,6 @@ static void too_many_buffers(void **state)
 	struct trace *trace;
 	size_t begin;
 
-	(void)state;
 	make(&whole, 0);
 	options = memmem(whole.data, whole.len, "options  ", 10);
 	assert_non_null(options);
@@ -929,7 +900,7 @@ static void too_many_buffers(void **state)
 }
 
 /* A list of options belongs to one buffer: else a long one is read as often as they like. */
-static void buffers_with_the_same_options(void **state)
+TEST(buffers_with_the_same_options)
 {
 	enum { NR = 1000, NR_OPTIONS = 30000 };
 	struct bytes whole = { .len = 0 }, file = { .len = 0 };
@@ -939,7 +910,6 @@ static void buffers_with_the_same_options(void **state)
 	uint64_t list;
 	size_t begin;
 
-	(void)state;
 	make(&whole, 0);
 	options = memmem(whole.data, whole.len, "options  ", 10);
 	assert_non_null(options);
@@ -968,7 +938,7 @@ static void buffers_with_the_same_options(void **state)
 }
 
 /* Pages belong to one CPU: else a table that many buffers name is as many CPUs as they like. */
-static void two_cpus_with_the_same_pages(void **state)
+TEST(two_cpus_with_the_same_pages)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
@@ -976,7 +946,6 @@ static void two_cpus_with_the_same_pages(void **state)
 	size_t problems;
 	uint8_t *table;
 
-	(void)state;
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
 	for (uint64_t i = 1; i <= 20; i++) {
@@ -1000,7 +969,7 @@ static void two_cpus_with_the_same_pages(void **state)
 }
 
 /* The name of version 7's buffer has no end, so there is no buffer. */
-static void a_name_without_an_end(void **state)
+TEST(a_name_without_an_end)
 {
 	static const uint8_t name[] = "\0local";
 	struct bytes file = { .len = 0 };
@@ -1008,7 +977,6 @@ static void a_name_without_an_end(void **state)
 	size_t problems;
 	uint8_t *at;
 
-	(void)state;
 	make7(&file, 0, &compressions[0]);
 	at = memmem(file.data, file.len, name, sizeof(name));
 	assert_non_null(at);
@@ -1025,13 +993,12 @@ static void a_name_without_an_end(void **state)
 }
 
 /* A recorder that was killed, or could not begin, leaves version 7's header without a buffer. */
-static void an_interrupted_version_7(void **state)
+TEST(an_interrupted_version_7)
 {
 	struct bytes file = { .len = 0 }, options = { .len = 0 };
 	struct trace *trace;
 	size_t first, problems;
 
-	(void)state;
 	put_machine(&file, "7", WORLD_PAGE);
 	put(&file, "none\0001.0", 9);
 	first = file.len;
@@ -1048,7 +1015,7 @@ static void an_interrupted_version_7(void **state)
 }
 
 /* The list of options names itself as the next one. */
-static void a_list_after_itself(void **state)
+TEST(a_list_after_itself)
 {
 	struct bytes file = { .len = 0 };
 	struct trace_guest guest;
@@ -1056,7 +1023,6 @@ static void a_list_after_itself(void **state)
 	size_t problems;
 	uint64_t list;
 
-	(void)state;
 	make7(&file, 0, &compressions[0]);
 	memcpy(&list, (uint8_t *)memmem(file.data, file.len, "1.0", 4) + 4, sizeof(list));
 	set_u64(&file, file.len - 8, list);
@@ -1091,13 +1057,12 @@ static struct trace *open_often_named(struct bytes *section, world_deflate *defl
 }
 
 /* A section of 1 KB becomes 1 MB, each time that it is named. */
-static void a_section_many_times(void **state)
+TEST(a_section_many_times)
 {
 	struct bytes section = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	put_u32(&section, 1);
 	put(&section, "kvm", 4);
 	put_u32(&section, 1);
@@ -1110,13 +1075,12 @@ static void a_section_many_times(void **state)
 }
 
 /* The same without compression: each time takes as long as the first. */
-static void a_plain_section_many_times(void **state)
+TEST(a_plain_section_many_times)
 {
 	struct bytes section = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	put_u32(&section, 0);
 	trace = open_often_named(&section, NULL);
 	assert_int_equal(count_events(trace, &problems), 0);
@@ -1125,7 +1089,7 @@ static void a_plain_section_many_times(void **state)
 }
 
 /* A buffer has no more CPUs than its option has room for. */
-static void more_cpus_than_the_option_has(void **state)
+TEST(more_cpus_than_the_option_has)
 {
 	static const uint8_t name[] = "second\0local";
 	static uint8_t data[65536];
@@ -1134,7 +1098,6 @@ static void more_cpus_than_the_option_has(void **state)
 	size_t problems;
 	uint8_t *at;
 
-	(void)state;
 	at = memmem(data, len, name, sizeof(name));
 	assert_non_null(at);
 	save(path, data, len);
@@ -1194,7 +1157,7 @@ static void check_shift(const struct world_shift *shift, uint64_t first, uint64_
 	unlink(host);
 }
 
-static void a_guest_is_on_its_host_s_clock(void **state)
+TEST(a_guest_is_on_its_host_s_clock)
 {
 	static const uint64_t one[][3] = { { 0, (uint64_t)-4000, 1 } };
 	static const uint64_t steps[][3] = { { 8000, 300, 1 }, { 4000, 200, 1 }, { 1, 100, 1 } };
@@ -1204,7 +1167,6 @@ static void a_guest_is_on_its_host_s_clock(void **state)
 	static const uint64_t nothing[][3] = { { 1, 7, 0 } };
 	struct world_shift shift = { .id = 2, .host_id = 0xa11, .nr = 1, .samples = one };
 
-	(void)state;
 	check_shift(&shift, 1000, 5000);
 	shift.nr = 3;
 	shift.samples = steps;
@@ -1278,11 +1240,10 @@ static const char *symbol_of_web1(bool is_7, world_deflate *deflate, const char 
 	return name;
 }
 
-static void symbols_of_a_guest(void **state)
+TEST(symbols_of_a_guest)
 {
 	static const char list[] = "ffffffff81000000 T _text\nffffffff81000100 t do_idle\n";
 
-	(void)state;
 	assert_string_equal(symbol_of_web1(false, NULL, list, 0xa11), "do_idle+0x5");
 	assert_string_equal(symbol_of_web1(true, NULL, list, 0xa11), "do_idle+0x5");
 	assert_string_equal(symbol_of_web1(true, deflate_zlib, list, 0xa11), "do_idle+0x5");
@@ -1293,7 +1254,7 @@ static void symbols_of_a_guest(void **state)
 }
 
 /* What is said to be more than there is. */
-static void a_shift_that_makes_no_sense(void **state)
+TEST(a_shift_that_makes_no_sense)
 {
 	static const uint64_t one[][3] = { { 0, 1, 1 } };
 	struct bytes file = { .len = 0 };
@@ -1301,7 +1262,6 @@ static void a_shift_that_makes_no_sense(void **state)
 	struct trace *trace;
 	uint8_t *at;
 
-	(void)state;
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
 	world_shift.host_id = 0x1122334455667788;
@@ -1321,40 +1281,4 @@ static void a_shift_that_makes_no_sense(void **state)
 	bytes_release(&file);
 }
 
-UNIT(test_dat)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(guests_with_many_threads),
-		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(a_damaged_format_is_one_problem),
-		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
-		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
-		cmocka_unit_test(one_buffer_is_chosen),
-		cmocka_unit_test(each_buffer_has_its_clock),
-		cmocka_unit_test(the_clock_of_a_single_buffer),
-		cmocka_unit_test(a_clock_that_is_another),
-		cmocka_unit_test(chunks_that_claim_too_much),
-		cmocka_unit_test(a_vcpu_of_s390),
-		cmocka_unit_test(texts_have_no_control_characters),
-		cmocka_unit_test(what_repeats_is_told_by_content_and_time),
-		cmocka_unit_test(what_is_no_field_is_not_compared),
-		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
-		cmocka_unit_test(version_7_with_a_further_buffer),
-		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
-		cmocka_unit_test(a_compression_that_is_not_known),
-		cmocka_unit_test(more_vcpus_than_the_option_has),
-		cmocka_unit_test(too_many_buffers),
-		cmocka_unit_test(buffers_with_the_same_options),
-		cmocka_unit_test(two_cpus_with_the_same_pages),
-		cmocka_unit_test(a_name_without_an_end),
-		cmocka_unit_test(an_interrupted_version_7),
-		cmocka_unit_test(a_list_after_itself), cmocka_unit_test(a_section_many_times),
-		cmocka_unit_test(a_plain_section_many_times),
-		cmocka_unit_test(more_cpus_than_the_option_has),
-		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
-		cmocka_unit_test(symbols_of_a_guest),
-		cmocka_unit_test(a_shift_that_makes_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

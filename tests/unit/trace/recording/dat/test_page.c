@@ -3,10 +3,6 @@
  * test_page - pages of every shape that the kernel's ring buffer may have, and of some that it may
  * not. What is read is compared event by event with what was written.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <zlib.h>
 
@@ -305,11 +301,10 @@ static void check_machine(uint32_t page_size, uint8_t long_size, int swap)
 	world_long_size = 8;
 }
 
-static void every_legal_page(void **state)
+TEST(every_legal_page, set_up, tear_down)
 {
 	static const uint32_t sizes[] = { 4096, 65536 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		for (int swap = 0; swap < 2; swap++) {
 			check_machine(sizes[i], 8, swap);
@@ -357,13 +352,12 @@ static int read_one(uint32_t type, uint32_t time, uint32_t size)
 	return got;
 }
 
-static void sizes_that_do_not_fit(void **state)
+TEST(sizes_that_do_not_fit)
 {
 	/* Padding of -4 bytes would come again and again, of less it would go back. */
 	static const uint32_t paddings[] = { 0, 29, 32, 0x7fffffff, -8U, -4U, -1U };
 	static const uint32_t events[] = { 0, 29, 0x7fffffff, -8U, -4U, -1U };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paddings) / sizeof(paddings[0]); i++)
 		assert_int_equal(read_one(29, 1, paddings[i]), -EINVAL);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
@@ -375,12 +369,11 @@ static void sizes_that_do_not_fit(void **state)
 	assert_int_equal(read_one(8, 1, 0), -EINVAL);
 }
 
-static void a_page_that_claims_too_much(void **state)
+TEST(a_page_that_claims_too_much)
 {
 	struct writer w = { .time = 0 };
 	struct dat_page page;
 
-	(void)state;
 	begin_writing(&w);
 	assert_true(begin(&w, &page, 48));
 	assert_int_equal(page.missed, 0);
@@ -395,12 +388,11 @@ static void a_page_that_claims_too_much(void **state)
 }
 
 /* A time without its second word, and a rest that is no record. */
-static void a_page_that_ends_within_a_record(void **state)
+TEST(a_page_that_ends_within_a_record)
 {
 	struct writer w = { .time = 0 };
 	struct dat_page page;
 
-	(void)state;
 	for (uint32_t type = 30; type <= 31; type++) {
 		begin_writing(&w);
 		put_word(&w, type, 5);
@@ -418,13 +410,12 @@ static void a_page_that_ends_within_a_record(void **state)
 }
 
 /* The highest bits of a time stamp are those of the time before, or one more. */
-static void a_time_stamp_of_59_bits(void **state)
+TEST(a_time_stamp_of_59_bits)
 {
 	const uint64_t low = UINT64_C(23) << 59;
 	struct writer w = { .time = low - 5 };
 	struct dat_page page;
 
-	(void)state;
 	w.bytes.len = 0;
 	put_u64(&w.bytes, w.time);
 	put_u64(&w.bytes, 0);
@@ -437,17 +428,4 @@ static void a_time_stamp_of_59_bits(void **state)
 	assert_int_equal(page.time, low + 2);
 	bytes_release(&w.bytes);
 	free(w.list);
-}
-
-UNIT(test_page)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_legal_page, set_up, tear_down),
-		cmocka_unit_test(sizes_that_do_not_fit),
-		cmocka_unit_test(a_page_that_claims_too_much),
-		cmocka_unit_test(a_time_stamp_of_59_bits),
-		cmocka_unit_test(a_page_that_ends_within_a_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * test_folder - folders as perf record --threads makes them: what is in each file, what is missing,
  * and what is damaged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -212,9 +208,8 @@ static size_t count_problems(const struct trace *trace)
 }
 
 /* Each shape of each piece beside each shape of the others. */
-static void pieces_of_all_shapes(void **state)
+TEST(pieces_of_all_shapes)
 {
-	(void)state;
 	for (size_t n = 0; n < NR_SHAPES * NR_SHAPES * NR_SHAPES; n++) {
 		const enum shape shapes[NR_PIECES] = { n % NR_SHAPES, n / NR_SHAPES % NR_SHAPES,
 						       n / NR_SHAPES / NR_SHAPES, SHAPE_PLAIN };
@@ -237,12 +232,11 @@ static void pieces_of_all_shapes(void **state)
 	}
 }
 
-static void problems_name_the_file(void **state)
+TEST(problems_name_the_file)
 {
 	char line[128];
 	struct trace *trace;
 
-	(void)state;
 	empty_folder();
 	make_head(0);
 	make_piece(0, SHAPE_PLAIN);
@@ -257,11 +251,10 @@ static void problems_name_the_file(void **state)
 	trace_close(trace);
 }
 
-static void without_pieces(void **state)
+TEST(without_pieces)
 {
 	struct trace *trace;
 
-	(void)state;
 	empty_folder();
 	make_head(0);
 	trace = open_folder();
@@ -272,14 +265,13 @@ static void without_pieces(void **state)
 }
 
 /* perf record --kcore makes a folder, too: all records are in its file "data". */
-static void a_folder_of_one_file(void **state)
+TEST(a_folder_of_one_file)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	char name[96];
 	size_t data;
 
-	(void)state;
 	empty_folder();
 	put_perf_header(&file);
 	data = file.len;
@@ -296,7 +288,7 @@ static void a_folder_of_one_file(void **state)
 }
 
 /* What perf says at the end was lost in all has in it what a CPU's records said. */
-static void losses_are_of_all_pieces(void **state)
+TEST(losses_are_of_all_pieces)
 {
 	const struct trace_event *event;
 	struct bytes piece = { .len = 0 };
@@ -304,7 +296,6 @@ static void losses_are_of_all_pieces(void **state)
 	struct trace *trace;
 	char name[96];
 
-	(void)state;
 	empty_folder();
 	make_head(12);
 	for (size_t i = 0; i < 2; i++) {
@@ -324,7 +315,7 @@ static void losses_are_of_all_pieces(void **state)
 }
 
 /* The next event of each piece is read ahead. An address is the time of its sample. */
-static void stacks_are_of_their_samples(void **state)
+TEST(stacks_are_of_their_samples)
 {
 	const struct trace_event *event;
 	struct bytes bytes = { .len = 0 };
@@ -332,7 +323,6 @@ static void stacks_are_of_their_samples(void **state)
 	size_t nr = 0, data;
 	char name[96];
 
-	(void)state;
 	empty_folder();
 	put_perf_header(&bytes);
 	data = bytes.len;
@@ -360,11 +350,10 @@ static void stacks_are_of_their_samples(void **state)
 	trace_close(trace);
 }
 
-static void no_folders_of_perf(void **state)
+TEST(no_folders_of_perf)
 {
 	char name[96];
 
-	(void)state;
 	empty_folder();
 	fail_to_open(folder, -EISDIR, "a folder without a file \"data\"");
 	snprintf(name, sizeof(name), "%s/data", folder);
@@ -384,14 +373,13 @@ static void no_folders_of_perf(void **state)
 	fail_to_open(folder, -EISDIR, "is a trace of LTTng's kind");
 }
 
-static void other_names_of_it(void **state)
+TEST(other_names_of_it)
 {
 	const char *paths[2] = { folder };
 	struct error error;
 	struct trace *trace;
 	char name[96];
 
-	(void)state;
 	empty_folder();
 	make_head(0);
 	make_piece(0, SHAPE_PLAIN);
@@ -512,12 +500,11 @@ static void check_sample(const struct perf_header *header, const struct bytes *b
 	}
 }
 
-static void samples_of_every_shape(void **state)
+TEST(samples_of_every_shape)
 {
 	const uint64_t read_formats[] = { 0, 1 | 2, 4, 8 | 4, 8 | 4 | 1 | 2 | 16, 8 };
 	struct bytes bytes = { .len = 0 };
 
-	(void)state;
 	for (uint64_t n = 0; n < UINT64_C(1) << NR_FIELDS; n++) {
 		struct perf_layout layout = { .read_format = read_formats[n % 6] };
 		struct perf_header header = { .swap = n % 2, .layouts = &layout, .nr_layouts = 1 };
@@ -537,19 +524,4 @@ static void samples_of_every_shape(void **state)
 	bytes_release(&bytes);
 }
 
-UNIT(test_folder)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_of_all_shapes),
-		cmocka_unit_test(problems_name_the_file),
-		cmocka_unit_test(without_pieces),
-		cmocka_unit_test(a_folder_of_one_file),
-		cmocka_unit_test(losses_are_of_all_pieces),
-		cmocka_unit_test(stacks_are_of_their_samples),
-		cmocka_unit_test(no_folders_of_perf),
-		cmocka_unit_test(other_names_of_it),
-		cmocka_unit_test(samples_of_every_shape),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -3,11 +3,6 @@
  * test_group - a group of events ({...}:S): the first one is counted, and a problem says that the
  * others are not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "lib/array.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/perf_group.h"
@@ -69,21 +64,19 @@ static void check_shape(const struct group_shape *shape)
 }
 
 /* In a file and in a pipe's, in each byte order. */
-static void the_first_event_is_counted(void **state)
+TEST(the_first_event_is_counted, set_up, tear_down)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		check_shape(&(struct group_shape){ .is_piped = i & 1, .swap = i >> 1 });
 }
 
 /* {kvm_exit,cycles}:S: kvmtop has no cycles in any case. */
-static void members_that_are_no_tracepoints(void **state)
+TEST(members_that_are_no_tracepoints, set_up, tear_down)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	put_group_begin(&file, &group_shape);
 	put_samples(&file, 0);
 	put_group_end(&file, &group_shape);
@@ -96,11 +89,10 @@ static void members_that_are_no_tracepoints(void **state)
 }
 
 /* The number of counts is the 57th byte of the sample; no other damage can be seen. */
-static void damaged_counts(void **state)
+TEST(damaged_counts, set_up, tear_down)
 {
 	static const uint64_t numbers[] = { UINT64_MAX, UINT64_C(1) << 60, 65535, 65536, 100 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		struct bytes file = { .len = 0 };
 		size_t at, problems;
@@ -117,16 +109,4 @@ static void damaged_counts(void **state)
 		assert_non_null(strstr(trace_problem(trace, 1), "a damaged sample"));
 		trace_close(trace);
 	}
-}
-
-UNIT(test_group)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(the_first_event_is_counted),
-		T(members_that_are_no_tracepoints),
-		T(damaged_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

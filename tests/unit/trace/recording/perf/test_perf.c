@@ -2,10 +2,6 @@
 /*
  * test_perf - a perf.data made byte by byte: events in order of time, losses, cut files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <sys/wait.h>
 #include <zstd.h>
@@ -171,9 +167,8 @@ static void check_events(int swap)
 	check_stream(trace, swap);
 }
 
-static void every_event_in_order(void **state)
+TEST(every_event_in_order)
 {
-	(void)state;
 	check_events(0);
 	check_events(1);
 }
@@ -207,9 +202,8 @@ static void check_losses(const uint64_t *lost, size_t nr, int64_t other)
 	trace_close(trace);
 }
 
-static void losses_are_counted_once(void **state)
+TEST(losses_are_counted_once)
 {
-	(void)state;
 	check_losses(NULL, 0, 0);
 	check_losses((const uint64_t[]){ 3, 4 }, 2, 0);
 	check_losses((const uint64_t[]){ 3, 14 }, 2, 10);
@@ -217,13 +211,12 @@ static void losses_are_counted_once(void **state)
 }
 
 /* As perf record -F: a period of 5 of the second sample and the third. */
-static void samples_of_several_events(void **state)
+TEST(samples_of_several_events)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
 	size_t nr_problems;
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
 	for (uint64_t i = 0; i < 3; i++) {
@@ -244,14 +237,13 @@ static void samples_of_several_events(void **state)
 }
 
 /* Of a pipe: the second event's samples have no period, so its numbers say how to read them. */
-static void samples_of_two_layouts(void **state)
+TEST(samples_of_two_layouts)
 {
 	enum { PERIOD = 1 << 8, NR_IDS = 100 };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
 	size_t at;
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
 	put_record(&file, 64, 128 + 8 * NR_IDS);
@@ -283,14 +275,13 @@ static void samples_of_two_layouts(void **state)
 }
 
 /* To sort all ids after each event would take minutes. */
-static void many_events_of_a_pipe(void **state)
+TEST(many_events_of_a_pipe)
 {
 	enum { NR = 100000, SECONDS = 60 };
 	struct bytes file = { .len = 0 }, attr = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
 	put_perf_attr(&attr);
@@ -312,13 +303,12 @@ static void many_events_of_a_pipe(void **state)
 }
 
 /* The kernel's own record of lost samples has a time. */
-static void lost_samples_of_the_kernel(void **state)
+TEST(lost_samples_of_the_kernel)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t data;
 
-	(void)state;
 	put_perf_header(&file);
 	data = file.len;
 	put_perf_lost_in_all(&file, 0, 500, 3);
@@ -331,12 +321,11 @@ static void lost_samples_of_the_kernel(void **state)
 }
 
 /* The formats are at the end: without them events have no names, but they are there. */
-static void cut_at_every_byte(void **state)
+TEST(cut_at_every_byte)
 {
 	struct bytes file = { .len = 0 };
 	size_t last = SIZE_MAX;
 
-	(void)state;
 	make(&file, 0);
 	save(path, file.data, file.len);
 	for (size_t cut = file.len - 1; cut >= 8; cut--) {
@@ -356,11 +345,10 @@ static void cut_at_every_byte(void **state)
 }
 
 /* A record that says it is shorter than its header; one that is longer than the file. */
-static void absurd_lengths(void **state)
+TEST(absurd_lengths)
 {
 	static const uint8_t sizes[] = { 0, 7, 0xff };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes); i++) {
 		struct bytes file = { .len = 0 };
 		size_t end = make(&file, 0), problems;
@@ -418,11 +406,10 @@ static void check_data(bool is_piped, uint64_t size, size_t nr_events, const cha
 	trace_close(trace);
 }
 
-static void data_after_a_record(void **state)
+TEST(data_after_a_record)
 {
 	static const char early[] = "the data after this record ends too early";
 
-	(void)state;
 	for (int is_piped = 0; is_piped < 2; is_piped++) {
 		check_data(is_piped, 0, 1, NULL);
 		check_data(is_piped, 1 << 20, 0, early);
@@ -431,13 +418,12 @@ static void data_after_a_record(void **state)
 }
 
 /* Formats (66) of more bytes than can be: no memory is asked for. */
-static void formats_that_claim_too_much(void **state)
+TEST(formats_that_claim_too_much)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t at, problems;
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	at = file.len;
 	put_record(&file, 66, 4);
@@ -453,11 +439,10 @@ static void formats_that_claim_too_much(void **state)
 	trace_close(trace);
 }
 
-static void compressed_records(void **state)
+TEST(compressed_records)
 {
 	struct bytes file = { .len = 0 };
 
-	(void)state;
 	for (uint32_t type = 81; type <= 83; type += 2) {
 		make_compressed(&file, type);
 		save(path, file.data, file.len);
@@ -513,11 +498,10 @@ static void check_piped(const struct bytes *file, int swap)
 }
 
 /* Two recordings' heads: types that events have stay as they are. */
-static void formats_twice(void **state)
+TEST(formats_twice)
 {
 	struct bytes file = { .len = 0 };
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
@@ -527,13 +511,12 @@ static void formats_twice(void **state)
 }
 
 /* From a file and from the pipe itself. */
-static void written_to_a_pipe(void **state)
+TEST(written_to_a_pipe)
 {
 	struct bytes file = { .len = 0 }, records = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
 
-	(void)state;
 	for (int swap = 0; swap < 2; swap++) {
 		make_piped(&file, swap);
 		check_piped(&file, swap);
@@ -554,12 +537,11 @@ static void written_to_a_pipe(void **state)
 	bytes_release(&records);
 }
 
-static void a_file_is_no_pipe(void **state)
+TEST(a_file_is_no_pipe)
 {
 	struct bytes file = { .len = 0 };
 	pid_t child;
 
-	(void)state;
 	make(&file, 0);
 	assert_null(open_piped(&file, 100000, &child));
 	waitpid(child, NULL, 0);
@@ -567,11 +549,10 @@ static void a_file_is_no_pipe(void **state)
 }
 
 /* A pipe that ends between two records looks whole. */
-static void pipes_cut_at_every_byte(void **state)
+TEST(pipes_cut_at_every_byte)
 {
 	struct bytes file = { .len = 0 }, records = { .len = 0 };
 
-	(void)state;
 	put_perf_pipe_header(&file);
 	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
 	put_records(&records);
@@ -597,11 +578,10 @@ static void pipes_cut_at_every_byte(void **state)
 }
 
 /* As long as each byte of it can be anything. */
-static void compression_that_makes_no_sense(void **state)
+TEST(compression_that_makes_no_sense)
 {
 	struct bytes file = { .len = 0 };
 
-	(void)state;
 	make_compressed(&file, 81);
 	for (size_t at = 312; at < 312 + 250; at++) {
 		struct trace *trace;
@@ -619,7 +599,7 @@ static void compression_that_makes_no_sense(void **state)
 }
 
 /* What waits for its round is bounded: here there is none for as much as 40 MiB. */
-static void without_rounds(void **state)
+TEST(without_rounds)
 {
 	enum { NR = 500000 };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
@@ -627,7 +607,6 @@ static void without_rounds(void **state)
 	struct trace *trace;
 	size_t data;
 
-	(void)state;
 	put_perf_header(&file);
 	data = file.len;
 	for (uint64_t i = 0; i < NR; i++) {
@@ -648,13 +627,12 @@ static void without_rounds(void **state)
 	trace_close(trace);
 }
 
-static void what_cannot_be_read_is_said(void **state)
+TEST(what_cannot_be_read_is_said)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	put_perf_header(&file);
 	set_u64(&file, 40, file.len);
 	set_u64(&file, 48, 8);
@@ -675,14 +653,13 @@ static void what_cannot_be_read_is_said(void **state)
 }
 
 /* There is room for 65,536 names. */
-static void names_of_threads_that_ended(void **state)
+TEST(names_of_threads_that_ended)
 {
 	enum { MOST = 65536 };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
 	size_t data;
 
-	(void)state;
 	put_perf_header(&file);
 	data = file.len;
 	for (uint32_t tid = 1; tid <= MOST; tid++)
@@ -706,13 +683,12 @@ static void names_of_threads_that_ended(void **state)
 	trace_close(trace);
 }
 
-static void texts_have_no_control_characters(void **state)
+TEST(texts_have_no_control_characters)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	uint8_t *at;
 
-	(void)state;
 	make(&file, 0);
 	at = memmem(file.data, file.len, "6.1.0", 5);
 	assert_non_null(at);
@@ -725,13 +701,12 @@ static void texts_have_no_control_characters(void **state)
 }
 
 /* Each of two events has the whole file as its ids. */
-static void events_that_share_ids(void **state)
+TEST(events_that_share_ids)
 {
 	struct bytes file = { .len = 0 };
 	struct trace *trace;
 	size_t problems;
 
-	(void)state;
 	make(&file, 0);
 	set_u64(&file, 24, file.len);
 	set_u64(&file, 32, 2 * (128 + 16));
@@ -749,30 +724,4 @@ static void events_that_share_ids(void **state)
 	trace_close(trace);
 }
 
-UNIT(test_perf)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_event_in_order),
-		cmocka_unit_test(compressed_records),
-		cmocka_unit_test(compression_that_makes_no_sense),
-		cmocka_unit_test(written_to_a_pipe), cmocka_unit_test(formats_twice),
-		cmocka_unit_test(a_file_is_no_pipe),
-		cmocka_unit_test(pipes_cut_at_every_byte),
-		cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(absurd_lengths),
-		cmocka_unit_test(without_rounds),
-		cmocka_unit_test(what_cannot_be_read_is_said),
-		cmocka_unit_test(events_that_share_ids),
-		cmocka_unit_test(data_after_a_record),
-		cmocka_unit_test(formats_that_claim_too_much),
-		cmocka_unit_test(losses_are_counted_once),
-		cmocka_unit_test(samples_of_two_layouts),
-		cmocka_unit_test(samples_of_several_events),
-		cmocka_unit_test(many_events_of_a_pipe),
-		cmocka_unit_test(lost_samples_of_the_kernel),
-		cmocka_unit_test(names_of_threads_that_ended),
-		cmocka_unit_test(texts_have_no_control_characters),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -3,10 +3,6 @@
  * test_waiting - records that come in any order leave in the order of their times, and of one time
  * in the order in which they came, with their bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,11 +71,10 @@ static void take_all(struct perf_waiting *waiting, uint32_t nr)
 	assert_int_equal(waiting->bytes, 0);
 }
 
-static void all_at_the_end(void **state)
+TEST(all_at_the_end)
 {
 	struct perf_waiting waiting = { .heap = NULL };
 
-	(void)state;
 	for (uint32_t shape = 0; shape < 5; shape++) {
 		for (uint32_t i = 0; i < NR; i++)
 			add(&waiting, time_of(i, shape), i);
@@ -89,14 +84,13 @@ static void all_at_the_end(void **state)
 }
 
 /* Whatever is taken between is the earliest of what waits. */
-static void some_between(void **state)
+TEST(some_between)
 {
 	struct perf_waiting waiting = { .heap = NULL };
 	bool waits[NR] = { false };
 	uint64_t times[NR], time;
 	uint32_t nr = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < NR; i++) {
 		times[i] = time_of(i, i % 1000 < 500 ? 1 : 4);
 		waits[i] = true;
@@ -118,23 +112,11 @@ static void some_between(void **state)
 }
 
 /* What was not taken is freed. */
-static void dropped_with_all(void **state)
+TEST(dropped_with_all)
 {
 	struct perf_waiting waiting = { .heap = NULL };
 
-	(void)state;
 	for (uint32_t i = 0; i < NR; i++)
 		add(&waiting, time_of(i, 4), i);
 	perf_waiting_release(&waiting);
-}
-
-UNIT(test_waiting)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_at_the_end),
-		cmocka_unit_test(some_between),
-		cmocka_unit_test(dropped_with_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
