@@ -149,18 +149,21 @@ static bool begin_waits(struct waits *waits, size_t nr)
 	struct error error = { "" };
 
 	*waits = (struct waits){ 0 };
-	if (!find_last_cpu())
-		error_set(&error, 0, "no thread may have a priority here");
-	else
-		who_bpf_open(&waits->bpf, &error);
-	if (!waits->bpf) {
-		print_message("%s\n", error.text);
+	if (!find_last_cpu()) {
+		print_message("no thread may have a priority here\n");
 		return false;
 	}
-	for (size_t i = 0; i < nr; i++) {
+	/* Of younger threads than the programs what they have waited before counts, too. */
+	for (size_t i = 0; i < nr; i++)
 		begin_worker(&waits->vcpus[i]);
-		assert_int_equal(who_bpf_add_vcpu(waits->bpf, waits->vcpus[i].tid, (uint32_t)i), 0);
+	if (who_bpf_open(&waits->bpf, &error) < 0) {
+		print_message("%s\n", error.text);
+		for (size_t i = 0; i < nr; i++)
+			end_worker(&waits->vcpus[i]);
+		return false;
 	}
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(who_bpf_add_vcpu(waits->bpf, waits->vcpus[i].tid, (uint32_t)i), 0);
 	waits->charged.tid = (uint32_t)waits->vcpus[0].tid;
 	waits->delay_ns = run_delay_ns(waits->vcpus[0].tid);
 	for (size_t i = 0; i < nr; i++)
