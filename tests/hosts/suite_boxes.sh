@@ -141,7 +141,7 @@ boxes() {
 	busy_guest two --cpuid 1000000 --vcpus 2
 	boxes_of two
 	boxes_agree "two on one CPU"
-	box vcpu0 wait 47 $b_most "two on one CPU"
+	box vcpu0 wait 47 "$b_most" "two on one CPU"
 	box vcpu0 block 0 0.5 "two on one CPU"
 	stop "$GUEST"
 
@@ -162,7 +162,7 @@ boxes() {
 	boxes_of spins
 	boxes_agree "VMMs that spin on one CPU"
 	box vcpu0 user $((94 - b_most)) 52 "VMMs that spin on one CPU"
-	box vcpu0 wait 46 $b_most "VMMs that spin on one CPU"
+	box vcpu0 wait 46 "$b_most" "VMMs that spin on one CPU"
 	stop "$GUEST"
 
 	busy_guest rests --cpuid 10 --pause 40000
@@ -187,7 +187,7 @@ boxes_quota() {
 	boxes_of limited
 	boxes_agree "a quota of half a CPU"
 	box vcpu0 wait 45 55 "a quota of half a CPU"
-	box vcpu0 throttled $b_throttled 55 "a quota of half a CPU"
+	box vcpu0 throttled "$b_throttled" 55 "a quota of half a CPU"
 	stop "$GUEST"
 	quota_end
 }
