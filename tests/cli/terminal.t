@@ -115,7 +115,8 @@ for term in vt100 xterm-mono linux; do
 	SCREEN_TERM=tmux-256color
 	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd --view events -s 25"
 	screen_has '^ kvm_entry .* 4716 ' "flaw_A6: TERM=$term"
-	keys_show h '^ q F10 +quit' "and its keys"
+	screen_keys h
+	screen_has '^ q F10 +quit' "and its keys"
 	screen_keys C-c
 	ends_with 0 "and its end"
 done
@@ -217,11 +218,11 @@ left_by SIGHUP hang_up
 left_by Ctrl-backslash press_ctrl_backslash
 left_by SIGSEGV break_down
 is "$(cat "$TMP/status")" 139 "and still ends it"
-# The larger picture needs memory.
+# A picture of this size needs memory that no sample has left in the heap.
 # shellcheck disable=SC2046
 without_memory() {
 	prlimit --as=1 --pid $(child)
-	screen_resize 200 60
+	screen_resize 500 200
 }
 left_by "the lack of memory" without_memory
 screen_has '^kvmtop: out of memory' "and says so"
