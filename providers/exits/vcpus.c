@@ -425,7 +425,7 @@ static void add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct
 			   (struct key){ vcpu->id.guest, vcpu->id.index,
 					 exits_names_fields(vcpus->config->names)->cpu },
 			   vcpu->cpu, 0);
-	/* A vCPU that nobody has started has made no exit. */
+	/* A vCPU that was never started sleeps, and has made no exit. */
 	if (vcpus->config->is_timed &&
 	    (sums.by_kind[EXITS_VMEXIT].count || vcpu->now->at.sums.idle_out))
 		add_times(vcpus, out, vcpu, &sums);

@@ -187,8 +187,8 @@ static __always_inline void free_slot(struct queue *queue, __u64 *slot)
 }
 
 /*
- * What the kernel has counted and no program has seen. All that a thread has waited counts if it is
- * younger than the measurement: the inventory knows a vCPU some time after it began.
+ * Charges what the kernel has counted and no program has seen. The inventory knows a vCPU some time
+ * after it began: if its thread is younger than the measurement, all its waits count.
  */
 static __always_inline void charge_unseen(struct who_record *record,
 					  const struct task_struct *task)

@@ -568,7 +568,7 @@ TEST(test_sleep_that_was_a_wait, setup_away, teardown)
 	assert_int_equal(count_of(w, "vmexit_waited(HLT)"), SECOND * 3 / 2);
 }
 
-/* Nobody starts this vCPU: it sleeps, and has made no exit. */
+/* This vCPU is never started: it sleeps, and has made no exit. */
 TEST(test_never_started, setup_away, teardown)
 {
 	struct world *w = *state;

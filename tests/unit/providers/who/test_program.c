@@ -153,7 +153,7 @@ static bool begin_waits(struct waits *waits, size_t nr)
 		print_message("no thread may have a priority here\n");
 		return false;
 	}
-	/* Of younger threads than the programs what they have waited before counts, too. */
+	/* First: earlier waits of threads that are younger than the programs would count, too. */
 	for (size_t i = 0; i < nr; i++)
 		begin_worker(&waits->vcpus[i]);
 	if (who_bpf_open(&waits->bpf, &error) < 0) {
