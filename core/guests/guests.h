@@ -106,11 +106,11 @@ struct vcpu_thread {
 uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
 /*
- * A process has made a VM just now: what it is called if it ends before it is looked at. command:
- * its arguments as in proc(5) cmdline.
+ * A process has made a VM at now_ns: what it is called if it ends before it is looked at, also if
+ * its threads were seen before this call. command: its arguments as in proc(5) cmdline.
  */
-void guests_note_start(struct guests *guests, pid_t pid, const char *comm, const char *command,
-		       size_t size);
+void guests_note_start(struct guests *guests, pid_t pid, uint64_t now_ns, const char *comm,
+		       const char *command, size_t size);
 
 /* A VM or vCPU that a process holds, as the kernel has it. */
 struct vm_part {

@@ -20,16 +20,22 @@
 #define REEXAMINE_NS 10000000000ull
 #define REMEMBER_NS 600000000000ull /* how long a guest that has ended is kept */
 
-void guests_note_start(struct guests *guests, pid_t pid, const char *comm, const char *command,
-		       size_t size)
+static void set_name(struct guest *guest, const struct guest_name *name)
 {
-	struct guest_start *start = &guests->starts[guests->nr_starts++ % GUEST_STARTS];
+	memcpy(guest->name, name->name, sizeof(name->name));
+	memcpy(guest->vmm, name->vmm, sizeof(guest->vmm));
+	guest->words = name->words;
+	guest->is_named = name->is_own;
+}
 
-	free(start->command);
-	*start = (struct guest_start){ .pid = pid, .size = size, .command = xmalloc(size + 1) };
-	memcpy(start->command, command, size);
-	start->command[size] = '\0';
-	snprintf(start->comm, sizeof(start->comm), "%.15s", comm);
+/* The latest one of this process that has ended, at that time or later; NULL: there is none. */
+static struct guest_entry *ended_by_pid(const struct guests *guests, pid_t pid, uint64_t from_ns)
+{
+	for (size_t i = guests->nr_ended; i-- > 0;) {
+		if (guests->ended[i]->guest.pid == pid && guests->ended[i]->ended_ns >= from_ns)
+			return guests->ended[i];
+	}
+	return NULL;
 }
 
 /* The name of a process that has ended. comm: what is known of it else. */
@@ -45,6 +51,25 @@ static struct guest_name name_by_start(const struct guests *guests, pid_t pid, c
 	return guest_name_of_ended(pid, comm, "", 0);
 }
 
+void guests_note_start(struct guests *guests, pid_t pid, uint64_t now_ns, const char *comm,
+		       const char *command, size_t size)
+{
+	struct guest_start *start = &guests->starts[guests->nr_starts++ % GUEST_STARTS];
+	struct guest_entry *ended = ended_by_pid(guests, pid, now_ns);
+	struct guest_name name;
+
+	free(start->command);
+	*start = (struct guest_start){ .pid = pid, .size = size, .command = xmalloc(size + 1) };
+	memcpy(start->command, command, size);
+	start->command[size] = '\0';
+	snprintf(start->comm, sizeof(start->comm), "%.15s", comm);
+	if (!ended || ended->guest.is_named)
+		return;
+	name = name_by_start(guests, pid, comm);
+	set_name(&ended->guest, &name);
+	guests->generation++;
+}
+
 /* A process that is about to end has no arguments any more. */
 static void find_name(const struct guests *guests, struct guest_entry *entry)
 {
@@ -55,10 +80,7 @@ static void find_name(const struct guests *guests, struct guest_entry *entry)
 		at_start = name_by_start(guests, guest->pid, "");
 		name = at_start.is_own ? at_start : name;
 	}
-	snprintf(guest->name, sizeof(guest->name), "%s", name.name);
-	snprintf(guest->vmm, sizeof(guest->vmm), "%s", name.vmm);
-	guest->words = name.words;
-	guest->is_named = name.is_own;
+	set_name(guest, &name);
 	entry->wants_name = name.is_late;
 }
 
@@ -370,19 +392,6 @@ void guest_look_at(struct guests *guests, pid_t pid)
 
 /* ---- threads that KVM's events show: the guest of each, and the vCPU that it runs */
 
-/* The process ended after the thread was seen: else its pid was reused. */
-static struct guest_entry *ended_by_pid(const struct guests *guests,
-					const struct vcpu_thread *thread)
-{
-	for (size_t i = guests->nr_ended; i-- > 0;) {
-		struct guest_entry *entry = guests->ended[i];
-
-		if (entry->guest.pid == thread->pid && entry->ended_ns >= thread->first_ns)
-			return entry;
-	}
-	return NULL;
-}
-
 /* A guest that came and went between two refreshes. */
 static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
 {
@@ -394,10 +403,7 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 	guest->id = ++guests->last_id;
 	guest->pid = thread->pid;
 	guest->nr_vms = 1;
-	memcpy(guest->name, name.name, sizeof(name.name));
-	memcpy(guest->vmm, name.vmm, sizeof(guest->vmm));
-	guest->words = name.words;
-	guest->is_named = name.is_own;
+	set_name(guest, &name);
 	guest_list_retire(guests, entry);
 	return entry;
 }
@@ -481,7 +487,7 @@ static bool must_look(const struct guests *guests, const struct vcpu_thread *thr
 	if (entry)
 		return !entry->is_given && thread->vcpu < 0 &&
 		       !guest_vcpu_by_tid(&entry->guest, thread->tid);
-	return guests->env && !ended_by_pid(guests, thread);
+	return guests->env && !ended_by_pid(guests, thread->pid, thread->first_ns);
 }
 
 /* The process has ended, and its parent has not taken note of that yet. */
@@ -503,8 +509,8 @@ uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *threa
 		pid_list_add(&guests->looked, thread->pid);
 	}
 	entry = guest_list_by_tid(guests, thread->pid);
-	if (!entry)
-		entry = ended_by_pid(guests, thread);
+	if (!entry) /* a process that ended before is another one, with the same pid */
+		entry = ended_by_pid(guests, thread->pid, thread->first_ns);
 	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))
 		entry = add_ended(guests, thread);
 	if (!entry)

@@ -410,8 +410,8 @@ static void take_begun(void *arg, const struct account_begun *begun)
 
 	if (account->notes_vms)
 		note_vm(account, begun->vm, (pid_t)begun->pid);
-	guests_note_start(account->args.guests, (pid_t)begun->pid, begun->comm, begun->command,
-			  begun->size);
+	guests_note_start(account->args.guests, (pid_t)begun->pid, begun->now_ns, begun->comm,
+			  begun->command, begun->size);
 }
 
 static void take_ended(void *arg, const struct account_head *head, const char *bytes)

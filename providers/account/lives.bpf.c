@@ -41,6 +41,7 @@ int on_begin(const struct pt_regs *ctx)
 	begun->kind = ACCOUNT_BEGUN;
 	begun->pid = BPF_CORE_READ(task, tgid);
 	begun->vm = (__u64)kvm;
+	begun->now_ns = bpf_ktime_get_ns();
 	BPF_CORE_READ_INTO(&begun->comm, task, group_leader, comm);
 	if (size > sizeof(begun->command))
 		size = sizeof(begun->command);

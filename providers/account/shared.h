@@ -42,6 +42,7 @@ struct account_begun {
 	__u32 kind;
 	__u32 pid;
 	__u64 vm;
+	__u64 now_ns;
 	char comm[16]; /* the process's */
 	__u32 size;
 	char command[ACCOUNT_COMMAND_MAX]; /* size bytes: its arguments, each ended by NUL */

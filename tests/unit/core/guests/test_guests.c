@@ -1018,9 +1018,9 @@ TEST(test_guest_that_is_never_there_has_a_name, setup, teardown)
 	struct box *box = *state;
 	uint32_t id;
 
-	guests_note_start(box->guests, 310, "old", "old", 3);
-	guests_note_start(box->guests, 310, "qemu", "qemu-kvm\0-name\0brief", 20);
-	guests_note_start(box->guests, 311, "other", "", 0);
+	guests_note_start(box->guests, 310, SECOND, "old", "old", 3);
+	guests_note_start(box->guests, 310, 5 * SECOND, "qemu", "qemu-kvm\0-name\0brief", 20);
+	guests_note_start(box->guests, 311, 5 * SECOND, "other", "", 0);
 	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "brief");
 	assert_string_equal(guests_find(box->guests, id)->vmm, "qemu");
@@ -1029,6 +1029,23 @@ TEST(test_guest_that_is_never_there_has_a_name, setup, teardown)
 	thread.comm = "";
 	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "other");
+}
+
+/* Its threads were seen before the note was read, and after the VM was made. */
+TEST(test_name_that_comes_late, setup, teardown)
+{
+	struct vcpu_thread thread = { .pid = 310, .tid = 310, .vcpu = 0, .comm = "qemu",
+				      .has_ended = true, .first_ns = 5 * SECOND };
+	struct box *box = *state;
+	uint32_t id = guests_of_thread(box->guests, &thread, 6 * SECOND);
+	uint64_t generation = guests_generation(box->guests);
+
+	guests_note_start(box->guests, 310, 7 * SECOND, "qemu", "qemu\0-name\0later", 16);
+	assert_string_equal(guests_find(box->guests, id)->name, "qemu");
+	assert_int_equal(guests_generation(box->guests), generation);
+	guests_note_start(box->guests, 310, 4 * SECOND, "qemu", "qemu\0-name\0brief", 16);
+	assert_string_equal(guests_find(box->guests, id)->name, "brief");
+	assert_true(guests_generation(box->guests) > generation);
 }
 
 /* KVM's events show threads: of a process that is found now, and of one that has ended. */
