@@ -136,7 +136,7 @@ TEST(preempted_on_the_way_to_sleep, setup)
 	assert_int_equal(charged_ns(0, WHO_UNKNOWN), 0);
 }
 
-/* The inventory finds a vCPU late: all waits of a thread count that is younger than the programs. */
+/* The inventory finds a vCPU late: of a thread that is younger than ours all waits count. */
 TEST(threads_that_are_older_and_younger, setup)
 {
 	struct task_struct *other = &m.tasks[OTHER];
