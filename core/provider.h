@@ -109,8 +109,8 @@ struct provider {
 
 	/*
 	 * For a player, after each want: goes back to the first sample for the chosen moment,
-	 * and returns the number of its samples; the last two are its interval. NULL:
-	 * samples come in their order, each at its time.
+	 * and returns the number of its samples: the last two are its interval, or the last one
+	 * is, if its rows are given. NULL: samples come in their order, each at its time.
 	 */
 	size_t (*rewind)(void *state);
 

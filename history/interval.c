@@ -350,7 +350,7 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 	return err == -ENOENT ? 0 : err;
 }
 
-/* ---- playing: the begin and the end */
+/* ---- playing */
 
 static int play_open(struct play *play, struct fields *fields, struct error *error)
 {
@@ -363,7 +363,7 @@ static int play_open(struct play *play, struct fields *fields, struct error *err
 static size_t play_rewind(struct play *play)
 {
 	(void)play;
-	return 2;
+	return 1;
 }
 
 static void play_collect(struct play *play, size_t nr, uint32_t source, const struct want *want,
@@ -371,9 +371,11 @@ static void play_collect(struct play *play, size_t nr, uint32_t source, const st
 {
 	const struct interval *interval = (const struct interval *)play;
 
+	(void)nr;
 	(void)error;
-	sample->time_ns[source] = 1 + (nr > 1 ? interval->elapsed_ns : 0); /* 0 is none */
-	tally_play(&interval->tally, source, nr > 1, want, sample);
+	sample->time_ns[source] = 1 + interval->elapsed_ns; /* 0 is none */
+	sample->elapsed_ns[source] = interval->elapsed_ns;
+	tally_play(&interval->tally, source, want, sample);
 }
 
 static const struct play_type interval_type = {

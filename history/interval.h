@@ -2,11 +2,10 @@
 /*
  * interval - plays what a store has between two moments as one interval.
  *
- * The monitor plays history_players (past.h) with it as their recording: a first sample where
- * nothing has happened, and a second one with the sums. So totals are of the interval, and rates
- * are of the time that was recorded, without gaps. What a writer counted before its first moment is
- * in no interval. A guest's name and vCPUs are the latest known in it. Of a key and bucket at most
- * 2^32 - 1 durations are counted.
+ * The monitor plays history_players (past.h) with it as their recording: one sample with the sums.
+ * So totals are of the interval, and rates are of the time that was recorded, without gaps. What a
+ * writer counted before its first moment is in no interval. A guest's name and vCPUs are the latest
+ * known in it. Of a key and bucket at most 2^32 - 1 durations are counted.
  */
 #ifndef KVMTOP_HISTORY_INTERVAL_H
 #define KVMTOP_HISTORY_INTERVAL_H

@@ -139,24 +139,14 @@ struct play_type {
 
 struct key_state {
 	struct key key;
-	uint32_t flags; /* CHANGE_* of the moment's change; 0: nothing changed */
 	bool is_absent; /* in the sample no more */
 	bool is_timed;
-	bool is_gone;	/* forgotten with this moment */
-	/* Buckets, see struct change_timing; nr_counts 0: nothing ended, or it is not known. */
-	uint8_t first_bucket, nr_counts;
-	const uint64_t *counts; /* the moment's changes' */
+	bool is_gone; /* while changes are added: forgotten with them */
 	uint64_t count; /* the total, or the level */
 	uint64_t time_ns, max_ns; /* of what ended */
 	uint64_t open_ns; /* how long what has not ended has lasted */
 	uint64_t spent_ns; /* the time as it passed */
 	uint64_t parent_before; /* see struct stats_item */
-	/*
-	 * A counter that grows through resets, and begins at 0 when its key comes back, has the
-	 * value count - count_base. Likewise the time.
-	 */
-	uint64_t count_base, time_base;
-	uint32_t hist; /* see state_hist() */
 };
 
 /* Zero-initialised is empty. */
@@ -164,11 +154,6 @@ struct state {
 	struct key_state *list; /* ascending by key */
 	size_t nr, room;
 	uint64_t id; /* the moment that it is the state after; 0: not known */
-	bool has_gone;
-	/* Only where moments are added up, see state_keep_hists(). */
-	uint32_t (*hists)[HIST_BUCKETS];
-	size_t nr_hists, room_hists;
-	uint32_t free_hist; /* the first that is free, and in each the next one; 0: none */
 };
 
 /*
@@ -180,24 +165,10 @@ int state_read(struct state *state, struct reader *reader, const struct stored *
 
 /*
  * Goes on to the next moment. flags: the moment's, MOMENT_*; ids: of its segment. Its changes are
- * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them.
+ * sorted. Durations that were not unpacked stay as the state has them.
  */
 void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		 const struct reader *reader);
-
-/* Remembers the counts; call it before the latest changes are replaced. */
-void state_keep_hists(struct state *state);
-/* The counts that are remembered of a key; NULL: all are 0. */
-static inline const uint32_t *state_hist(const struct state *state, const struct key_state *key)
-{
-	return key->hist ? state->hists[key->hist - 1] : NULL;
-}
-/* Forgets the counts of all keys. */
-void state_forget_hists(struct state *state);
-
-/* Goes back to the state before these changes, which were the latest. */
-void state_undo(struct state *state, const struct changes *changes,
-		const struct reader *reader);
 
 void state_release(struct state *state);
 
@@ -259,34 +230,25 @@ void rates_of(struct rates *rates, const struct key *key, uint32_t source, float
 void rates_release(struct rates *rates);
 
 /*
- * ---- replay.c: samples of a moment, as a live program would have taken them
+ * ---- replay.c: samples of moments, with what stats had made of them
  *
- * The first sample has the totals before the moment, if they are known, and no interval; the second
- * one is the moment; further ones are the moments that are added. Rates of the moments before them
- * come with the first sample: so stats and sparklines are as they were.
+ * The first sample is the moment that was chosen, with the rates of the moments before it for
+ * sparklines; further ones are the moments that are added.
  */
 
 /* Of a moment with one of these, nothing of the moment before is used. */
 #define NOTHING_BEFORE (MOMENT_FIRST | MOMENT_AFTER_LOSS)
 
-/* When sources were read: the two latest times of each; 0: not known. */
-struct times {
-	uint64_t last_ns[SAMPLE_SOURCES], earlier_ns[SAMPLE_SOURCES];
-};
-
 struct replay {
 	struct reader *reader;
 	struct stored at, prev; /* the moment before it; id 0: none that is used */
-	bool has_before; /* the first sample is the totals before the moment */
 	size_t nr_added; /* moments */
 	/* Read when the first sample is played: */
-	bool is_loaded;
-	struct state before;
-	struct times before_times;
-	struct rates rates; /* up to the first sample */
+	uint64_t before_ns[SAMPLE_SOURCES]; /* when the sources were read before; 0: not known */
+	struct rates rates; /* up to the moment before */
 	/* The sample that was played last: its number, and the totals after it. */
 	size_t nr_played;
-	struct moment moment; /* of it, or the next one */
+	struct moment moment;
 	struct state state;
 };
 
@@ -351,8 +313,8 @@ void tally_add_between(struct tally *tally, const struct changes *low, const str
  */
 void tally_add_present(struct tally *tally, const struct changes *totals, bool is_last);
 
-/* Adds the rows of a source to a sample, of the begin or the end. */
-void tally_play(const struct tally *tally, uint32_t source, bool is_end, const struct want *want,
+/* Adds the rows of a source to a sample: all of it is of one interval. */
+void tally_play(const struct tally *tally, uint32_t source, const struct want *want,
 		struct sample *sample);
 
 void tally_release(struct tally *tally);

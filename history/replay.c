@@ -14,10 +14,8 @@ void replay_choose(struct replay *replay, const struct stored *at, const struct 
 {
 	replay->at = *at;
 	replay->prev = *prev;
-	replay->has_before = prev->id || at->elapsed_ns;
 	replay->nr_added = 0;
 	replay->nr_played = 0;
-	replay->is_loaded = false;
 }
 
 void replay_add(struct replay *replay, const struct stored *at)
@@ -28,7 +26,7 @@ void replay_add(struct replay *replay, const struct stored *at)
 
 size_t replay_samples(const struct replay *replay)
 {
-	return replay->has_before + 1 + replay->nr_added;
+	return 1 + replay->nr_added;
 }
 
 bool replay_goes_on(const struct replay *replay, const struct stored *at)
@@ -40,14 +38,13 @@ bool replay_goes_on(const struct replay *replay, const struct stored *at)
 void replay_forget(struct replay *replay)
 {
 	rates_release(&replay->rates);
-	replay->is_loaded = false;
+	replay->state.id = 0;
 	replay->nr_played = 0;
 }
 
 void replay_release(struct replay *replay)
 {
 	moment_release(&replay->moment);
-	state_release(&replay->before);
 	rates_release(&replay->rates);
 	state_release(&replay->state);
 }
@@ -59,29 +56,22 @@ static uint64_t elapsed(uint64_t before_ns, uint64_t now_ns)
 	return before_ns && now_ns > before_ns ? now_ns - before_ns : 0;
 }
 
-static void add_times(struct times *times, const uint64_t *ns)
+/* A source is not in every moment. Returns whether the times of all are known. */
+static bool add_times(const struct reader *reader, const uint64_t *ns, uint64_t *times_ns)
 {
-	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
-		if (!times->last_ns[i])
-			times->last_ns[i] = ns[i];
-		else if (!times->earlier_ns[i])
-			times->earlier_ns[i] = ns[i];
-	}
-}
+	bool are_all = true;
 
-static bool has_times(const struct replay *replay, const struct times *times, bool needs_earlier)
-{
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
-		if (reader_has_source(replay->reader, i) &&
-		    (!times->last_ns[i] || (needs_earlier && !times->earlier_ns[i])))
-			return false;
+		if (!times_ns[i])
+			times_ns[i] = ns[i];
+		are_all &= times_ns[i] || !reader_has_source(reader, i);
 	}
-	return true;
+	return are_all;
 }
 
 /* When all sources were read at the begin of the moment's interval, as far as that is known. */
 static void put_times_before(const struct replay *replay, const struct stored *of,
-			     const struct brief *brief, struct times *ret_times)
+			     const struct brief *brief, uint64_t *ret_ns)
 {
 	uint64_t latest_ns = 0;
 
@@ -92,29 +82,28 @@ static void put_times_before(const struct replay *replay, const struct stored *o
 
 		if (!now_ns && reader_has_source(replay->reader, i))
 			now_ns = latest_ns; /* this moment lacks it */
-		ret_times->last_ns[i] = elapsed(of->elapsed_ns, now_ns);
+		ret_ns[i] = elapsed(of->elapsed_ns, now_ns);
 	}
 }
 
-/* The times before a moment: a source is not in every one. */
-static int find_times(struct replay *replay, const struct stored *of, bool needs_earlier,
-		      struct times *ret_times, struct error *error)
+/* When each source was read before a moment; ret_ns[source] 0: not known. */
+static int find_times(struct replay *replay, const struct stored *of, uint64_t *ret_ns,
+		      struct error *error)
 {
 	const struct brief *brief = NULL;
 	struct stored at = *of;
-	bool is_any = false;
+	bool is_any = false, are_all = false;
 	int err = 0;
 
-	*ret_times = (struct times){ .last_ns = { 0 } };
-	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & NOTHING_BEFORE) &&
-	     !has_times(replay, ret_times, needs_earlier); i++) {
+	memset(ret_ns, 0, SAMPLE_SOURCES * sizeof(*ret_ns));
+	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & NOTHING_BEFORE) && !are_all; i++) {
 		err = reader_near(replay->reader, &at, true, &at, error);
 		if (!err && at.segment != of->segment)
 			break;
 		if (!err)
 			err = reader_brief(replay->reader, at.id, &brief, error);
 		if (!err)
-			add_times(ret_times, brief->source_ns);
+			are_all = add_times(replay->reader, brief->source_ns, ret_ns);
 		is_any |= !err;
 	}
 	if ((err && err != -ENOENT) || is_any || !of->elapsed_ns)
@@ -122,7 +111,7 @@ static int find_times(struct replay *replay, const struct stored *of, bool needs
 	err = reader_brief(replay->reader, of->id, &brief,
 			   error); /* what was before is not there */
 	if (!err)
-		put_times_before(replay, of, brief, ret_times);
+		put_times_before(replay, of, brief, ret_ns);
 	return err;
 }
 
@@ -140,15 +129,14 @@ static int step_to_rates(struct replay *replay, struct stored *at, struct error 
 	return err;
 }
 
-/* before: the times before the moment. */
 static void put_rates(struct replay *replay, const struct stored *of, const struct moment *moment,
-		      const struct times *before)
+		      const uint64_t *before_ns)
 {
 	const struct changes *changes = &moment->changes;
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
 
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		elapsed_ns[i] = elapsed(before->last_ns[i], moment->source_ns[i]);
+		elapsed_ns[i] = elapsed(before_ns[i], moment->source_ns[i]);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct rates_change rate = {
@@ -169,17 +157,17 @@ static void put_rates(struct replay *replay, const struct stored *of, const stru
 
 static int load_rates(struct replay *replay, const struct stored *of, struct error *error)
 {
-	struct times before = { 0 };
-	int err = find_times(replay, of, false, &before, error);
+	uint64_t before_ns[SAMPLE_SOURCES];
+	int err = find_times(replay, of, before_ns, error);
 
 	if (!err)
 		err = reader_changes(replay->reader, of->id, UNPACK_COUNTS, NULL, error);
 	if (!err)
-		put_rates(replay, of, &replay->reader->moment, &before);
+		put_rates(replay, of, &replay->reader->moment, before_ns);
 	return err;
 }
 
-/* The moments up to the first sample that is played: sparklines show their rates. */
+/* The moments before the first one that is played: sparklines show their rates. */
 struct run_up {
 	struct stored moments[STATS_HISTORY]; /* the oldest first */
 	size_t nr;
@@ -192,7 +180,8 @@ static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struc
 	size_t first = STATS_HISTORY;
 	int err = 0;
 
-	moments[--first] = replay->prev; /* a first one has no rate */
+	if (replay->prev.id || replay->at.elapsed_ns) /* after a loss nothing is known of it */
+		moments[--first] = replay->prev;
 	while (!err && first) {
 		err = step_to_rates(replay, &at, error);
 		if (!err)
@@ -207,36 +196,17 @@ static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struc
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The state after the moment before; where that is not known, it is made of the moment's. */
-static int load_before(struct replay *replay, struct error *error)
-{
-	struct state *before = &replay->before;
-	int err = 0;
-
-	if (replay->prev.id)
-		return state_read(before, replay->reader, &replay->prev, error);
-	if (replay->has_before) {
-		err = state_read(before, replay->reader, &replay->at, error);
-		if (!err)
-			state_undo(before, &replay->moment.changes, replay->reader);
-	} else {
-		before->nr = 0;
-	}
-	before->id = 0;
-	return err;
-}
-
+/* What is before the moment; where that is not known, the state is the one after it. */
 static int load(struct replay *replay, struct error *error)
 {
 	struct run_up run_up = { .nr = 0 };
-	int err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment, error);
+	int err = choose_run_up(replay, &run_up, error);
 
 	if (!err)
-		err = choose_run_up(replay, &run_up, error);
+		err = state_read(&replay->state, replay->reader,
+				 replay->prev.id ? &replay->prev : &replay->at, error);
 	if (!err)
-		err = load_before(replay, error);
-	if (!err)
-		err = find_times(replay, &replay->at, true, &replay->before_times, error);
+		err = find_times(replay, &replay->at, replay->before_ns, error);
 	for (size_t i = 0; i < run_up.nr && !err; i++) {
 		if (rates_want(&replay->rates, run_up.moments[i].id))
 			err = load_rates(replay, &run_up.moments[i], error);
@@ -246,161 +216,129 @@ static int load(struct replay *replay, struct error *error)
 
 /* ---- playing */
 
-/* What ended before has its total, and is closed when it is absent in the next sample, too. */
-static void begin(struct state *to, const struct state *from)
-{
-	array_grow(&to->list, &to->room, from->nr);
-	to->nr = from->nr;
-	to->has_gone = from->has_gone;
-	for (size_t i = 0; i < from->nr; i++) {
-		struct key_state *key = &to->list[i];
-
-		*key = from->list[i];
-		key->flags = 0;
-		key->nr_counts = 0;
-		key->count_base = 0;
-		key->time_base = 0;
-	}
-	state_forget_hists(to);
-}
-
-/* Counters that are closed begin at 0 when their keys come back. */
-static void close_absent(struct state *state)
-{
-	for (size_t i = 0; i < state->nr; i++) {
-		struct key_state *key = &state->list[i];
-
-		if (!key->is_absent)
-			continue;
-		key->count_base = key->count;
-		key->time_base = key->time_ns;
-	}
-}
-
 /* Plays the moment that is chosen, or the next one. */
-static int play(struct replay *replay, struct error *error)
-{
-	bool is_first = replay->nr_played == replay->has_before;
-	int err = 0;
-
-	if (!is_first) {
-		state_keep_hists(&replay->state);
-		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
-				     error);
-	}
-	if (!err)
-		state_apply(&replay->state, &replay->moment.changes, replay->at.flags,
-			    replay->reader);
-	if (!err && is_first)
-		close_absent(&replay->state);
-	return err;
-}
-
-/* Plays the next sample. */
 static int advance(struct replay *replay, struct error *error)
 {
 	int err = 0;
 
-	if (!replay->is_loaded) {
-		reader_hold(replay->reader, true);
+	reader_hold(replay->reader, true);
+	if (!replay->nr_played)
 		err = load(replay, error);
-		reader_hold(replay->reader, false);
-		replay->is_loaded = !err;
-	}
-	if (!err && !replay->nr_played)
-		begin(&replay->state, &replay->before);
-	if (!err && replay->nr_played >= replay->has_before)
-		err = play(replay, error);
+	if (!err)
+		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
+				     error);
+	reader_hold(replay->reader, false);
+	if (!err && replay->state.id != replay->at.id)
+		state_apply(&replay->state, &replay->moment.changes, replay->at.flags,
+			    replay->reader);
+	replay->state.id = err ? 0 : replay->at.id;
 	replay->nr_played += !err;
 	return err;
-}
-
-static void add_past(struct replay *replay, const struct key_state *key, struct key as,
-		     uint32_t source, struct sample *sample)
-{
-	struct row_past row = {
-		.parent_before = key->parent_before,
-		.untold_ns = key->time_ns + key->open_ns - key->spent_ns,
-	};
-
-	rates_of(&replay->rates, &as, source, row.history);
-	sample_add_past(sample, &row);
-}
-
-/*
- * The row that a live provider would have added. What ended before the first sample is in that one,
- * so that its totals are known.
- */
-static void add_row(struct replay *replay, const struct key_state *key, struct key as,
-		    uint32_t source, struct sample *sample)
-{
-	bool is_first = replay->nr_played == 1;
-	bool is_counter = reader_is_counter(replay->reader, key->key.field);
-	/* Such as a thread's time: the counter was found while it counted. */
-	bool was_found = is_counter && !key->count &&
-			 (key->flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW;
-	uint32_t flags = (was_found ? 0 : ROW_FROM_ZERO) |
-			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
-	struct timing timing = {
-		.time_ns = key->time_ns - key->time_base + key->open_ns,
-		.open_ns = key->open_ns,
-		.max_ns = key->max_ns,
-	};
-	const uint32_t *before = state_hist(&replay->state, key);
-
-	if (key->is_gone || (key->is_absent && !is_first))
-		return;
-	if (before)
-		memcpy(timing.hist, before, sizeof(timing.hist));
-	for (unsigned int i = 0; i < key->nr_counts; i++)
-		timing.hist[key->first_bucket + i] += (uint32_t)key->counts[i];
-	if (key->is_timed)
-		sample_add_timed(sample, as, key->count - key->count_base, flags, &timing);
-	else
-		sample_add(sample, as, key->count - (is_counter ? key->count_base : 0),
-			   flags);
-	if (is_first && is_counter)
-		add_past(replay, key, as, source, sample);
-}
-
-static void add_rows(struct replay *replay, uint32_t source, const struct want *want,
-		     struct sample *sample)
-{
-	for (size_t i = 0; i < replay->state.nr; i++) {
-		const struct key_state *key = &replay->state.list[i];
-		uint32_t its_source;
-		struct key as;
-
-		if (reader_key(replay->reader, &key->key, &its_source, &as) &&
-		    its_source == source && field_set_has(&want->fields, as.field))
-			add_row(replay, key, as, source, sample);
-	}
 }
 
 int replay_go_to(struct replay *replay, size_t nr, struct error *error)
 {
 	int err = 0;
 
-	if (replay->nr_played > nr)
-		replay->nr_played = 0;
 	while (!err && replay->nr_played < nr)
 		err = advance(replay, error);
 	return err;
 }
 
+static struct timing_given give_timing(const struct replay *replay, const struct key_state *key,
+				       const struct change *change)
+{
+	const struct changes *changes = &replay->moment.changes;
+	const struct change_timing *timing = change ? changes_timing(changes, change) : NULL;
+	struct timing_given given = {
+		.total_ns = key->spent_ns,
+		.total_ended_ns = key->time_ns,
+		.open_ns = key->open_ns,
+		.max_ns = key->max_ns,
+	};
+
+	if (!timing || change->flags & CHANGE_IS_TOTAL)
+		return given;
+	given.delta_ns = change_timing_spent_ns(timing);
+	given.delta_ended_ns = timing->time_ns;
+	given.first = timing->first;
+	given.nr = timing->nr;
+	given.counts = changes_counts(changes, timing);
+	given.interval_max_ns = timing->max_ns ?
+		timing->max_ns :
+		hist_longest_ns(timing->nr ? timing->first + timing->nr : 0, key->max_ns);
+	return given;
+}
+
+/* change: of the moment; NULL: nothing happened to the key. */
+static void add_row(struct replay *replay, const struct key_state *key,
+		    const struct change *change, struct key as, uint32_t source,
+		    struct sample *sample)
+{
+	bool is_new = change && change->flags & CHANGE_NEW;
+	/* In a segment's first sample all are new, also what an earlier segment had. */
+	bool is_first = replay->at.flags & MOMENT_FIRST;
+	bool has_past = replay->nr_played == 1 && (!is_new || is_first) &&
+			reader_is_counter(replay->reader, key->key.field);
+	struct row_given given = {
+		.delta = change && !(change->flags & CHANGE_IS_TOTAL) ? change->count : 0,
+		.parent_before = key->parent_before,
+		.is_absent = key->is_absent || !sample->time_ns[source],
+		.has_rate = !is_new || change->flags & CHANGE_HAS_RATE,
+		.is_timed = key->is_timed,
+		.timing = give_timing(replay, key, change),
+	};
+
+	sample_add_given(sample, as, key->count, &given);
+	if (has_past)
+		rates_of(&replay->rates, &as, source, sample_add_past(sample)->per_s);
+}
+
+/* The change of a key, from the index on; NULL: it has none. Both are sorted. */
+static const struct change *find_change(const struct changes *changes, const struct key *key,
+					size_t *index)
+{
+	size_t i = *index;
+
+	while (i < changes->nr && (key_compare(&changes->list[i].key, key) < 0 ||
+				   changes->list[i].flags & CHANGE_GONE))
+		i++;
+	*index = i;
+	return i < changes->nr && key_compare(&changes->list[i].key, key) == 0 ?
+		       &changes->list[i] : NULL;
+}
+
+static bool is_wanted(const struct replay *replay, const struct key *there, uint32_t source,
+		      const struct want *want, struct key *ret_key)
+{
+	uint32_t its_source;
+
+	return reader_key(replay->reader, there, &its_source, ret_key) && its_source == source &&
+	       field_set_has(&want->fields, ret_key->field);
+}
+
 void replay_collect(struct replay *replay, uint32_t source, const struct want *want,
 		    struct sample *sample)
 {
-	const struct times *before = &replay->before_times;
+	const struct changes *changes = &replay->moment.changes;
+	struct key as;
+	size_t k = 0;
 
-	if (replay->nr_played > replay->has_before) {
-		sample->is_reset |= (replay->at.flags & MOMENT_RESET) != 0;
-		sample->time_ns[source] = replay->moment.source_ns[source];
-	} else {
-		sample->time_ns[source] = before->last_ns[source];
-		sample->elapsed_ns[source] = elapsed(before->earlier_ns[source],
-						     before->last_ns[source]);
+	sample->is_given = true;
+	sample->time_ns[source] = replay->moment.source_ns[source];
+	if (replay->nr_played == 1)
+		sample->elapsed_ns[source] = elapsed(replay->before_ns[source],
+						     sample->time_ns[source]);
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (changes->list[i].flags & CHANGE_GONE &&
+		    is_wanted(replay, &changes->list[i].key, source, want, &as))
+			sample_add_given(sample, as, 0, &(struct row_given){ .is_gone = true });
 	}
-	if (sample->time_ns[source])
-		add_rows(replay, source, want, sample);
+	for (size_t i = 0; i < replay->state.nr; i++) {
+		const struct key_state *key = &replay->state.list[i];
+
+		if (is_wanted(replay, &key->key, source, want, &as))
+			add_row(replay, key, find_change(changes, &key->key, &k), as, source,
+				sample);
+	}
 }

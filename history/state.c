@@ -9,53 +9,7 @@
 void state_release(struct state *state)
 {
 	free(state->list);
-	free(state->hists);
 	*state = (struct state){ 0 };
-}
-
-/* ---- counts of buckets */
-
-static void drop_hist(struct state *state, struct key_state *key)
-{
-	if (!key->hist)
-		return;
-	state->hists[key->hist - 1][0] = state->free_hist;
-	state->free_hist = key->hist;
-	key->hist = 0;
-}
-
-static void make_hist(struct state *state, struct key_state *key)
-{
-	if (key->hist)
-		return;
-	if (!state->free_hist)
-		array_grow(&state->hists, &state->room_hists, state->nr_hists + 1);
-	key->hist = state->free_hist ? state->free_hist : (uint32_t)++state->nr_hists;
-	if (state->free_hist)
-		state->free_hist = state->hists[key->hist - 1][0];
-	memset(state->hists[key->hist - 1], 0, sizeof(*state->hists));
-}
-
-void state_keep_hists(struct state *state)
-{
-	for (size_t i = 0; i < state->nr; i++) {
-		struct key_state *key = &state->list[i];
-
-		if (key->nr_counts)
-			make_hist(state, key);
-		for (unsigned int k = 0; k < key->nr_counts; k++)
-			state->hists[key->hist - 1][key->first_bucket + k] +=
-				(uint32_t)key->counts[k];
-		key->nr_counts = 0;
-	}
-}
-
-void state_forget_hists(struct state *state)
-{
-	for (size_t i = 0; i < state->nr; i++)
-		state->list[i].hist = 0;
-	state->nr_hists = 0;
-	state->free_hist = 0;
 }
 
 /* ---- totals */
@@ -96,10 +50,7 @@ static void load_totals(struct state *state, const struct changes *totals)
 	}
 }
 
-/*
- * The user has set totals to 0; levels stay. Counters of providers were not set back: what a sample
- * has, count - count_base, is the same before and after.
- */
+/* The user has set totals to 0; levels stay. */
 static void reset(struct state *state, const struct reader *reader)
 {
 	for (size_t i = 0; i < state->nr; i++) {
@@ -108,8 +59,6 @@ static void reset(struct state *state, const struct reader *reader)
 		if (!reader_is_counter(reader, key->key.field))
 			continue;
 		key->parent_before = 0;
-		key->count_base -= key->count;
-		key->time_base -= key->time_ns;
 		key->count = 0;
 		key->time_ns = 0;
 		key->spent_ns = 0;
@@ -117,22 +66,29 @@ static void reset(struct state *state, const struct reader *reader)
 	}
 }
 
+/* Keeps a forgotten guest's parent_before in the key of all guests that ended. */
+static void leave(const struct state *state, const struct key_state *gone)
+{
+	struct key key = { STATS_ENDED, -1, gone->key.field };
+	struct key_state *ended = gone->parent_before ? find(state, &key) : NULL;
+
+	if (ended)
+		ended->parent_before += gone->parent_before;
+}
+
 static void add(struct state *state, struct key_state *key, const struct changes *changes,
 		const struct change *change, bool is_counter)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 
-	key->flags = change->flags;
 	if (change->flags & CHANGE_GONE) {
-		key->is_gone = true;
+		leave(state, key);
+		*key = (struct key_state){ .key = key->key, .is_gone = true };
 		return;
 	}
 	if (change->flags & CHANGE_ABSENT) {
 		key->is_absent = true;
-		key->count_base = key->count;
-		key->time_base = key->time_ns;
 		key->open_ns = 0;
-		drop_hist(state, key);
 		return;
 	}
 	if (change->flags & CHANGE_IS_TOTAL) {
@@ -142,7 +98,7 @@ static void add(struct state *state, struct key_state *key, const struct changes
 		key->parent_before = parent_before;
 		return;
 	}
-	key->is_absent = false;
+	key->is_absent = key->is_gone = false;
 	key->is_timed |= change->timing != 0;
 	key->count = is_counter ? key->count + change->count : change->count;
 	if (!timing)
@@ -152,9 +108,6 @@ static void add(struct state *state, struct key_state *key, const struct changes
 	key->spent_ns += change_timing_spent_ns(timing);
 	if (timing->max_ns)
 		key->max_ns = timing->max_ns;
-	key->first_bucket = timing->first;
-	key->nr_counts = timing->nr;
-	key->counts = changes_counts(changes, timing);
 }
 
 /* Removes the keys that are gone. */
@@ -163,13 +116,10 @@ static void sweep(struct state *state)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < state->nr; i++) {
-		if (state->list[i].is_gone)
-			drop_hist(state, &state->list[i]);
-		else
+		if (!state->list[i].is_gone)
 			state->list[kept++] = state->list[i];
 	}
 	state->nr = kept;
-	state->has_gone = false;
 }
 
 /* Makes room for nr keys that are new, which are among the changes: the list stays sorted. */
@@ -229,9 +179,21 @@ static inline struct key_state *find_from(const struct state *state, const struc
 	return k < state->nr && order == 0 ? &state->list[k] : NULL;
 }
 
+/* Whether the key came with these changes. */
+static bool is_new(const struct changes *changes, const struct key *key)
+{
+	size_t at = array_lower_bound(changes->nr, i,
+				      key_compare(&changes->list[i].key, key) < 0);
+
+	while (at < changes->nr && changes->list[at].flags & CHANGE_GONE)
+		at++;
+	return at < changes->nr && key_compare(&changes->list[at].key, key) == 0 &&
+	       changes->list[at].flags & CHANGE_NEW;
+}
+
 /* A reason that began later than its event, as stats have it. */
-static void begin_late(const struct state *state, const struct change *change,
-		       const struct reader *reader)
+static void begin_late(const struct state *state, const struct changes *changes,
+		       const struct change *change, const struct reader *reader)
 {
 	struct key event = change->key;
 	struct key_state *key = find(state, &change->key);
@@ -239,37 +201,20 @@ static void begin_late(const struct state *state, const struct change *change,
 
 	event.field = reader_event(reader, event.field);
 	parent = event.field == FIELD_NONE ? NULL : find(state, &event);
-	if (key && parent && !(parent->flags & CHANGE_NEW))
+	if (key && parent && !is_new(changes, &event))
 		key->parent_before = parent->count;
-}
-
-/* Keeps a forgotten guest's parent_before in the key of all guests that ended. */
-static void leave(const struct state *state, const struct key_state *gone)
-{
-	struct key key = { STATS_ENDED, -1, gone->key.field };
-	struct key_state *ended = gone->parent_before ? find(state, &key) : NULL;
-
-	if (ended)
-		ended->parent_before += gone->parent_before;
 }
 
 void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		 const struct reader *reader)
 {
+	bool is_any_gone = false;
 	size_t nr_new, k = 0;
 
-	if (flags & MOMENT_FIRST) {
+	if (flags & MOMENT_FIRST)
 		state->nr = 0;
-		state_forget_hists(state);
-	}
-	if (state->has_gone)
-		sweep(state);
 	if (flags & MOMENT_RESET)
 		reset(state, reader);
-	for (size_t i = 0; i < state->nr; i++) {
-		state->list[i].flags = 0;
-		state->list[i].nr_counts = 0;
-	}
 	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
 	array_grow(&state->list, &state->room, state->nr + nr_new);
 	if (nr_new)
@@ -278,45 +223,17 @@ void state_apply(struct state *state, const struct changes *changes, uint32_t fl
 		const struct change *change = &changes->list[i];
 		struct key_state *key = find_from(state, &change->key, &k);
 
-		if (!key)
-			continue;
-		add(state, key, changes, change, reader_is_counter(reader, change->key.field));
-		state->has_gone |= key->is_gone;
-		if (key->is_gone)
-			leave(state, key);
+		if (key)
+			add(state, key, changes, change,
+			    reader_is_counter(reader, change->key.field));
+		is_any_gone |= change->flags & CHANGE_GONE;
 	}
 	for (size_t i = 0; nr_new && i < changes->nr; i++) {
 		if ((changes->list[i].flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW)
-			begin_late(state, &changes->list[i], reader);
+			begin_late(state, changes, &changes->list[i], reader);
 	}
-}
-
-void state_undo(struct state *state, const struct changes *changes,
-		const struct reader *reader)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change *change = &changes->list[i];
-		const struct change_timing *timing = changes_timing(changes, change);
-		struct key_state *key = find_from(state, &change->key, &k);
-
-		if (!key)
-			continue;
-		key->is_gone = change->flags & CHANGE_NEW;
-		if (change->flags & CHANGE_ABSENT)
-			key->is_absent = false;
-		if (change->flags & ~CHANGE_HAS_RATE ||
-		    !reader_is_counter(reader, key->key.field))
-			continue;
-		key->count -= change->count;
-		if (!timing)
-			continue;
-		key->time_ns -= timing->time_ns;
-		key->open_ns = timing->open_before_ns;
-		key->spent_ns -= change_timing_spent_ns(timing);
-	}
-	sweep(state);
+	if (is_any_gone)
+		sweep(state);
 }
 
 /* ---- any moment */

@@ -48,10 +48,9 @@ static bool is_counter(const struct tally *tally, const struct tally_sum *sum)
 static void add_time(struct tally_sum *sum, const struct change_timing *timing, uint64_t max_ns,
 		     unsigned int end)
 {
-	uint64_t longest_ns = max_ns, ended_ns = timing->time_ns;
+	uint64_t ended_ns = timing->time_ns;
+	uint64_t longest_ns = max_ns ? max_ns : hist_longest_ns(end, ended_ns);
 
-	if (!max_ns && end)
-		longest_ns = hist_edge_ns(end - 1) < ended_ns ? hist_edge_ns(end - 1) : ended_ns;
 	sum->is_timed = true;
 	sum->time_ns += change_timing_spent_ns(timing);
 	sum->ended_ns += ended_ns;
@@ -212,49 +211,30 @@ void tally_add_present(struct tally *tally, const struct changes *totals, bool i
 
 /* ---- playing */
 
-/*
- * The first sample has nothing, but for what was open then and ended in the interval: as a whole it
- * took longer than the time that it has in the interval.
- */
-static void play_open(const struct tally_sum *sum, struct sample *sample)
-{
-	const struct timing timing = {
-		.open_ns = sum->ended_ns - (sum->time_ns - sum->open_ns),
-	};
-
-	if (timing.open_ns)
-		sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing);
-}
-
-static void play_end(const struct tally_sum *sum, struct sample *sample)
-{
-	const uint32_t flags = ROW_NEW;
-	struct timing timing = {
-		.time_ns = sum->time_ns,
-		.open_ns = sum->open_ns,
-		.max_ns = sum->longest_ns,
-	};
-
-	if (!sum->is_timed) {
-		sample_add(sample, sum->key, sum->count, flags);
-		return;
-	}
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing.hist[i] = sum->hist[i] < UINT32_MAX ? (uint32_t)sum->hist[i] : UINT32_MAX;
-	sample_add_timed(sample, sum->key, sum->count, flags, &timing);
-}
-
-void tally_play(const struct tally *tally, uint32_t source, bool is_end, const struct want *want,
+void tally_play(const struct tally *tally, uint32_t source, const struct want *want,
 		struct sample *sample)
 {
+	sample->is_given = true;
 	for (const struct tally_sum *sum = tally->sums; sum; sum = sum->hh.next) {
-		const struct field *field = fields_get(tally->fields, sum->key.field);
+		struct row_given given = {
+			.delta = sum->count,
+			.has_rate = true,
+			.is_timed = sum->is_timed,
+			.timing = {
+				.total_ns = sum->time_ns,
+				.delta_ns = sum->time_ns,
+				.total_ended_ns = sum->ended_ns,
+				.delta_ended_ns = sum->ended_ns,
+				.open_ns = sum->open_ns,
+				.max_ns = sum->longest_ns,
+				.interval_max_ns = sum->longest_ns,
+				.counts = sum->hist,
+				.nr = HIST_BUCKETS,
+			},
+		};
 
-		if (field->source != source || !field_set_has(&want->fields, sum->key.field))
-			continue;
-		if (is_end)
-			play_end(sum, sample);
-		else
-			play_open(sum, sample);
+		if (fields_get(tally->fields, sum->key.field)->source == source &&
+		    field_set_has(&want->fields, sum->key.field))
+			sample_add_given(sample, sum->key, sum->count, &given);
 	}
 }

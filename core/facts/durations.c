@@ -159,28 +159,23 @@ void timing_restart(struct stats_timing *timing)
  */
 static uint64_t longest_since(const struct stats_timing *timing)
 {
-	unsigned int top = HIST_BUCKETS - 1;
+	unsigned int end = HIST_BUCKETS;
 
 	if (timing->raw.max_ns > timing->max_before)
 		return timing->raw.max_ns;
-	while (top && !timing->total[top])
-		top--;
-	if (!timing->total[top])
-		return 0;
-	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
+	while (end && !timing->total[end - 1])
+		end--;
+	return hist_longest_ns(end, timing->raw.max_ns);
 }
 
 /* See stats_timing.interval_max_ns. Call it before raw is taken over, after delta[] is. */
 static uint64_t longest_between(const struct stats_timing *timing, uint64_t max_ns)
 {
-	uint64_t edge_ns;
+	bool is_any = timing->delta_first != timing->delta_end;
 
 	if (max_ns > timing->raw.max_ns)
 		return max_ns;
-	if (timing->delta_first == timing->delta_end)
-		return 0;
-	edge_ns = hist_edge_ns(timing->delta_end - 1u);
-	return max_ns < edge_ns ? max_ns : edge_ns;
+	return hist_longest_ns(is_any ? timing->delta_end : 0, max_ns);
 }
 
 static void forget_delta(struct stats_timing *timing)
@@ -232,6 +227,29 @@ void timing_advance(struct stats_timing *timing, const struct timing *raw)
 	longest = longest_since(timing);
 	if (longest > timing->max_ns)
 		timing->max_ns = longest;
+}
+
+void timing_give(struct stats_timing *timing, const struct timing_given *given)
+{
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
+		timing->total[i] = 0;
+	forget_delta(timing);
+	timing->total_ns = given->total_ns;
+	timing->delta_ns = given->delta_ns;
+	timing->total_ended_ns = given->total_ended_ns;
+	timing->delta_ended_ns = given->delta_ended_ns;
+	timing->open_ns = given->open_ns;
+	timing->max_ns = given->max_ns;
+	timing->interval_max_ns = given->interval_max_ns;
+	for (unsigned int i = 0; i < given->nr; i++) {
+		uint64_t count = given->counts[i];
+
+		timing->total[given->first + i] = count;
+		timing->delta[given->first + i] =
+			count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+	}
+	timing->delta_first = given->first;
+	timing->delta_end = (uint8_t)(given->first + given->nr);
 }
 
 void timing_rest(struct stats_timing *timing)

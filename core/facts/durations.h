@@ -73,6 +73,14 @@ static inline uint64_t hist_edge_ns(unsigned int bucket)
 	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
 }
 
+/* The longest duration in the buckets before `end`, as far as they tell; 0: they have none. */
+static inline uint64_t hist_longest_ns(unsigned int end, uint64_t most_ns)
+{
+	if (!end)
+		return 0;
+	return hist_edge_ns(end - 1) < most_ns ? hist_edge_ns(end - 1) : most_ns;
+}
+
 /*
  * All durations of something, as only a recording has them. Zero-initialised is none. Its buckets
  * are to be released.
@@ -151,6 +159,18 @@ struct stats_timing {
 	struct timing raw;
 	uint64_t max_before; /* raw.max_ns at the reset: a longer duration came later */
 };
+
+/* The durations of a key in a moment that is played. */
+struct timing_given {
+	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, open_ns;
+	uint64_t max_ns, interval_max_ns;
+	/* What was added to the buckets from first on, nr of them; lives until stats took it. */
+	const uint64_t *counts;
+	uint8_t first, nr;
+};
+
+/* Takes durations as they are given. The buckets' totals are the ones of the interval. */
+void timing_give(struct stats_timing *timing, const struct timing_given *given);
 
 /* Takes over the first durations. from_zero: they began at 0 after the previous sample. */
 void timing_begin(struct stats_timing *timing, const struct timing *raw, bool from_zero);

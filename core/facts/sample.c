@@ -11,8 +11,9 @@ void sample_reset(struct sample *sample)
 {
 	sample->nr_rows = 0;
 	sample->nr_timings = 0;
+	sample->nr_givens = 0;
 	sample->nr_pasts = 0;
-	sample->is_reset = false;
+	sample->is_given = false;
 	long_exits_reset(&sample->long_exits);
 	stack_sums_reset(&sample->stacks);
 	sample->lost = 0;
@@ -34,11 +35,20 @@ void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uin
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;
 }
 
-void sample_add_past(struct sample *sample, const struct row_past *past)
+void sample_add_given(struct sample *sample, struct key key, uint64_t total,
+		      const struct row_given *given)
 {
-	array_grow(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1);
-	sample->pasts[sample->nr_pasts++] = *past;
-	sample->rows[sample->nr_rows - 1].past = (uint32_t)sample->nr_pasts;
+	array_grow_unset(&sample->givens, &sample->room_givens, sample->nr_givens + 1);
+	sample_add(sample, key, total, 0);
+	sample->givens[sample->nr_givens++] = *given;
+	sample->rows[sample->nr_rows - 1].given = (uint32_t)sample->nr_givens;
+}
+
+struct rates_before *sample_add_past(struct sample *sample)
+{
+	array_grow_unset(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1);
+	sample->givens[sample->nr_givens - 1].past = (uint32_t)++sample->nr_pasts;
+	return &sample->pasts[sample->nr_pasts - 1];
 }
 
 void sample_release(struct sample *sample)
@@ -47,6 +57,7 @@ void sample_release(struct sample *sample)
 	free(sample->timings);
 	long_exits_release(&sample->long_exits);
 	stack_sums_release(&sample->stacks);
+	free(sample->givens);
 	free(sample->pasts);
 	*sample = (struct sample){ 0 };
 }

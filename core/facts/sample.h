@@ -30,19 +30,29 @@ enum {
 
 #define STATS_HISTORY 32 /* rates remembered per key, for sparklines */
 
-/* For samples that are played: what stats would have of a key from the samples before. */
-struct row_past {
-	float history[STATS_HISTORY]; /* rates, the newest last, this sample's; < 0: none */
-	uint64_t parent_before;	      /* see struct stats_item */
-	uint64_t untold_ns; /* of the time: what is not in the total; may be below 0 */
+/* What stats made of a key when a moment was live: they take it as it is. */
+struct row_given {
+	uint64_t delta;		/* of a counter */
+	uint64_t parent_before; /* see struct stats_item */
+	bool is_absent; /* not in the moment's sample: nothing happened */
+	bool is_gone;	/* forgotten with this moment; the rest says nothing */
+	bool has_rate;	/* of a counter, if the length of the interval is known */
+	bool is_timed;
+	uint32_t past; /* 0: none; else sample->pasts[past - 1]; only a key's first row has one */
+	struct timing_given timing;
+};
+
+struct rates_before {
+	float per_s[STATS_HISTORY]; /* of the samples before, the newest last; < 0: none */
 };
 
 struct row {
 	struct key key;
-	uint32_t flags;
+	uint32_t flags;	 /* ROW_* */
 	uint32_t timing; /* 0: none; else sample->timings[timing - 1] */
-	uint32_t past;	 /* 0: none; else sample->pasts[past - 1]; only a key's first row has one */
-	uint64_t count; /* monotonic for counters, the level for gauges and peaks */
+	uint32_t given;	 /* 0: none, as in all live samples; else sample->givens[given - 1] */
+	/* Monotonic for counters, the level for gauges and peaks. Of a given row the total. */
+	uint64_t count;
 };
 
 /*
@@ -99,13 +109,15 @@ struct sample {
 	struct long_exits long_exits; /* since the sample before; in no history */
 	struct stack_sums stacks;     /* the same */
 	uint64_t lost; /* exits, arguments and long exits that could not be counted */
-	struct row_past *pasts;
+	/* A moment is played: all rows are given, and a key without a row goes on as it was. */
+	bool is_given;
+	struct row_given *givens;
+	size_t nr_givens, room_givens;
+	struct rates_before *pasts;
 	size_t nr_pasts, room_pasts;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows */
 	/* How long the intervals were, for stats without an earlier sample; 0: not known. */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
-	/* Totals were set to 0 before the interval; the longest durations are since then. */
-	bool is_reset;
 };
 
 /* Empties it and keeps its memory. */
@@ -126,8 +138,11 @@ static inline void sample_add(struct sample *sample, struct key key, uint64_t co
 /* Adds a row with durations, which are copied. */
 void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		      const struct timing *timing);
-/* Gives the latest row a past, which is copied. */
-void sample_add_past(struct sample *sample, const struct row_past *past);
+/* Adds a given row, which is copied. total: of a level, the level. */
+void sample_add_given(struct sample *sample, struct key key, uint64_t total,
+		      const struct row_given *given);
+/* Gives the latest row, a given one, a past to be filled. */
+struct rates_before *sample_add_past(struct sample *sample);
 void sample_release(struct sample *sample);
 
 /* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. */

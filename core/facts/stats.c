@@ -225,21 +225,12 @@ static void stat_rest(const struct stats *stats, struct stats_item *stat, bool i
 		timing_rest(stat->timing);
 }
 
-static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
-{
-	stat->parent_before = past->parent_before;
-	history_begin(stat, tick);
-	for (uint64_t i = 0; i < STATS_HISTORY; i++)
-		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
-}
-
 /* What a provider says of a key in this sample. */
 static void stats_take(struct stats *stats, const struct fields *fields,
 		       const struct sample *sample, const struct row *row)
 {
 	const struct field *field = fields_get(fields, row->key.field);
 	const struct timing *timing = row->timing ? &sample->timings[row->timing - 1] : NULL;
-	const struct row_past *past = row->past ? &sample->pasts[row->past - 1] : NULL;
 	struct stats_item *stat = stats_find_row(stats, &row->key);
 	bool is_new = !stat, has_restarted = stat && row->count < stat->raw;
 	bool is_found_again = stat && stat->seen < stats->before[field->source] &&
@@ -260,8 +251,6 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 	}
 	put_rate(stats, stat);
 	stat->seen = stats->tick;
-	if (is_new && past)
-		stat_adopt(stat, past, stats->tick);
 	if (!timing)
 		return;
 	if (!stat->timing) {
@@ -273,8 +262,6 @@ static void stats_take(struct stats *stats, const struct fields *fields,
 	if (is_found_again)
 		timing_begin(stat->timing, timing, false);
 	timing_advance(stat->timing, timing);
-	if (is_new && past)
-		stat->timing->total_ns -= past->untold_ns;
 }
 
 /* Views call it for every key: written without branches, so that the compiler makes vectors. */
@@ -408,30 +395,67 @@ void stats_reset(struct stats *stats, const struct fields *fields)
 	}
 }
 
-/* See struct sample. */
-static void play_reset(struct stats *stats, const struct fields *fields)
+/* The rates before this sample's. */
+static void stat_adopt(struct stats_item *stat, const struct rates_before *past, uint64_t tick)
 {
-	stats_reset(stats, fields);
-	for (size_t i = 0; i < stats->nr; i++) {
-		struct stats_timing *timing = stats->list[i].timing;
+	history_begin(stat, tick);
+	for (uint64_t i = 1; i < STATS_HISTORY; i++)
+		stat->history[(tick - i) % STATS_HISTORY] = past->per_s[STATS_HISTORY - i];
+}
 
-		if (timing)
-			timing->raw.max_ns = timing->max_before = 0;
+static void stats_give(struct stats *stats, const struct fields *fields,
+		       const struct sample *sample, const struct row *row)
+{
+	const struct row_given *given = &sample->givens[row->given - 1];
+	const struct field *field = fields_get(fields, row->key.field);
+	bool is_read = stats->latest[field->source] == stats->tick;
+	uint64_t elapsed_ns = is_read ? stats->elapsed_ns[field->source] : 0;
+	struct stats_item *stat = stats_find_row(stats, &row->key);
+	bool is_new = !stat, is_counter = field->kind == FIELD_COUNTER;
+	bool is_known = !given->is_absent || row->key.guest == STATS_ENDED || has_last_value(field);
+
+	if (given->is_gone) {
+		if (stat)
+			stats_remove(stats, (size_t)(stat - stats->list));
+		return;
 	}
+	if (is_new)
+		stat = stats_insert(stats, &row->key);
+	keep_rate(stats, stat);
+	stat->total = row->count;
+	stat->parent_before = given->parent_before;
+	stat->delta = is_counter ? given->delta : 0;
+	stat->has_rate = is_counter && given->has_rate && is_known && elapsed_ns;
+	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+	put_rate(stats, stat);
+	if (!given->is_absent)
+		stat->seen = stats->tick;
+	if (is_new && given->past)
+		stat_adopt(stat, &sample->pasts[given->past - 1], stats->tick);
+	if (!given->is_timed)
+		return;
+	if (!stat->timing)
+		stat->timing = xcalloc(1, sizeof(*stat->timing));
+	timing_give(stat->timing, &given->timing);
 }
 
 void stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
 {
-	if (sample->is_reset)
-		play_reset(stats, fields);
 	stats->tick++;
 	stats->lost += sample->lost;
 	stats->next = 0;
 	forget_removed(stats, stats->nr_reported);
 	stats_clock(stats, sample);
-	for (size_t i = 0; i < sample->nr_rows; i++)
-		stats_take(stats, fields, sample, &sample->rows[i]);
-	stats_expire(stats, fields, sample);
+	for (size_t i = 0; i < sample->nr_rows; i++) {
+		const struct row *row = &sample->rows[i];
+
+		if (sample->is_given)
+			stats_give(stats, fields, sample, row);
+		else
+			stats_take(stats, fields, sample, row);
+	}
+	if (!sample->is_given)
+		stats_expire(stats, fields, sample);
 	stats->nr_reported = stats->nr_removed;
 	long_exits_take(&stats->long_exits, &sample->long_exits);
 	stack_sums_take(&stats->stacks, &sample->stacks);

@@ -6,7 +6,8 @@
  * come, go and change their order. A total counts from the first sample of its key, or from 0 if
  * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: when the
  * inventory forgets a guest that ended, its totals move to the guest STATS_ENDED. A rate needs two
- * samples of one key and the time between them.
+ * samples of one key and the time between them. A moment that is played has what stats made of it
+ * when it was live, and is taken as it is (struct row_given).
  */
 #ifndef KVMTOP_CORE_FACTS_STATS_H
 #define KVMTOP_CORE_FACTS_STATS_H

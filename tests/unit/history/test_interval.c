@@ -442,10 +442,10 @@ static uint64_t sum_all(size_t first, size_t last, struct table *ret_sums, struc
 }
 
 /* The pids tell the guests. */
-static void add_row(const struct sample *sample, const struct row *row, bool is_first,
+static void add_row(const struct sample *sample, const struct row *row,
 		    const struct guests *guests, const struct fields *names, struct table *sums)
 {
-	const struct timing *timing = row->timing ? &sample->timings[row->timing - 1] : NULL;
+	const struct row_given *given = &sample->givens[row->given - 1];
 	const struct guest *known = guests_find(guests, row->key.guest);
 	uint32_t guest = known				? (uint32_t)known->pid - 100 :
 			 row->key.guest == STATS_ENDED ? ENDED : 0;
@@ -456,22 +456,17 @@ static void add_row(const struct sample *sample, const struct row *row, bool is_
 		field++;
 	numbers = &sums->of[guest][row->key.vcpu > 0 ? 1 : 0][field];
 	numbers->count += row->count;
-	if (!timing)
+	if (!given->is_timed)
 		return;
-	if (is_first) {
-		assert_int_equal(row->count + timing->time_ns, 0);
-		numbers->time_ns -= timing_ended_ns(timing);
-		return;
-	}
-	numbers->time_ns += timing_ended_ns(timing);
-	numbers->spent_ns += timing->time_ns;
-	numbers->open_ns = timing->open_ns;
-	numbers->max_ns = timing->max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		numbers->hist[i] += timing->hist[i];
+	numbers->time_ns += given->timing.delta_ended_ns;
+	numbers->spent_ns += given->timing.delta_ns;
+	numbers->open_ns = given->timing.open_ns;
+	numbers->max_ns = given->timing.max_ns;
+	for (unsigned int i = 0; i < given->timing.nr; i++)
+		numbers->hist[given->timing.first + i] += given->timing.counts[i];
 }
 
-/* What a player says. Returns the time between its two samples. */
+/* What a player says. Returns the length of the interval. */
 static uint64_t play_source(struct interval *interval, uint32_t source, const struct want *want,
 			    struct table *sums)
 {
@@ -480,26 +475,21 @@ static uint64_t play_source(struct interval *interval, uint32_t source, const st
 					    .recording = &interval };
 	struct sample sample = { 0 };
 	struct error error = { "" };
-	uint64_t begin_ns, end_ns;
+	uint64_t elapsed_ns;
 	void *state;
 
 	assert_int_equal(player->open(&args, &state, &error), 0);
 	assert_int_equal(player->want(state, want, &error), 0);
-	assert_int_equal(player->rewind(state), 2);
+	assert_int_equal(player->rewind(state), 1);
 	assert_int_equal(player->collect(state, &sample, &error), 0);
+	assert_true(sample.is_given && sample.time_ns[source]);
+	elapsed_ns = sample.elapsed_ns[source];
 	for (size_t i = 0; i < sample.nr_rows; i++)
-		add_row(&sample, &sample.rows[i], true, interval_guests(interval),
-			interval_fields(interval), sums);
-	begin_ns = sample.time_ns[source];
-	sample_reset(&sample);
-	assert_int_equal(player->collect(state, &sample, &error), 0);
-	end_ns = sample.time_ns[source];
-	for (size_t i = 0; i < sample.nr_rows; i++)
-		add_row(&sample, &sample.rows[i], false, interval_guests(interval),
+		add_row(&sample, &sample.rows[i], interval_guests(interval),
 			interval_fields(interval), sums);
 	sample_release(&sample);
 	player->close(state);
-	return end_ns - begin_ns;
+	return elapsed_ns;
 }
 
 static uint64_t play(struct interval *interval, struct table *ret_sums)

@@ -712,6 +712,43 @@ TEST(sums_of_histories_skip_what_is_absent, setup, world_teardown)
 	assert_true(is_near(rates[STATS_HISTORY - 1], 110));
 }
 
+/* What is given is no counter: a smaller total is no restart, and what is not in it stays. */
+TEST(given_rows_are_taken_as_they_are, setup, world_teardown)
+{
+	struct world *world = *state;
+	struct row_given given = { .delta = 30, .parent_before = 7, .has_rate = true };
+	float rates[STATS_HISTORY];
+
+	world->sample.is_given = true;
+	world->sample.elapsed_ns[0] = 2 * SECOND;
+	sample_add_given(&world->sample, key_of(1, EXIT), 100, &given);
+	*sample_add_past(&world->sample) =
+		(struct rates_before){ .per_s = { [STATS_HISTORY - 1] = 5 } };
+	take(world, SECOND);
+	assert_counts(get(world, 1, EXIT), 100, 30, 15);
+	assert_int_equal(get(world, 1, EXIT)->parent_before, 7);
+	rates_of(world, EXIT, rates);
+	assert_true(is_near(rates[STATS_HISTORY - 1], 15));
+	assert_true(is_near(rates[STATS_HISTORY - 2], 5));
+
+	world->sample.is_given = true;
+	take(world, SECOND);
+	assert_int_equal(get(world, 1, EXIT)->total, 100);
+
+	world->sample.is_given = true;
+	given = (struct row_given){ .delta = 4, .has_rate = true };
+	sample_add_given(&world->sample, key_of(1, EXIT), 4, &given);
+	take(world, SECOND);
+	assert_counts(get(world, 1, EXIT), 4, 4, 4);
+
+	world->sample.is_given = true;
+	sample_add_given(&world->sample, key_of(1, EXIT), 0,
+			 &(struct row_given){ .is_gone = true });
+	take(world, SECOND);
+	assert_null(find(world, 1, EXIT));
+	assert_int_equal(world->stats->nr, 0);
+}
+
 TEST(sums_join)
 {
 	struct sum sum = { 0 };
