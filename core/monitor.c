@@ -101,6 +101,20 @@ static void find_programs(void *arg, struct programs *programs)
 	}
 }
 
+static bool find_count(void *arg, const char *event, uint64_t *ret_count)
+{
+	const struct monitor *monitor = arg;
+
+	for (size_t i = 0; i < monitor->nr_feeds; i++) {
+		const struct feed *feed = &monitor->feeds[i];
+
+		if (feed->is_open && feed->provider->count_event &&
+		    feed->provider->count_event(feed->state, event, ret_count))
+			return true;
+	}
+	return false;
+}
+
 static int open_sources(struct monitor *monitor, struct error *error)
 {
 	bool waits = false;
@@ -123,6 +137,7 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			.stacks = monitor->facts.stacks,
 			.stats = monitor->stats,
 			.find_programs = find_programs,
+			.find_count = find_count,
 			.monitor = monitor,
 			.source = (uint32_t)i,
 			.options = monitor->config.options,

@@ -75,6 +75,8 @@ struct provider_args {
 	const struct stats *stats; /* as of the sample before; NULL: none are made */
 	/* Adds the programs of all providers, as of now. NULL: there are none. */
 	void (*find_programs)(void *monitor, struct programs *programs);
+	/* See count_event() of struct provider: of the one that can. NULL: none can. */
+	bool (*find_count)(void *monitor, const char *event, uint64_t *ret_count);
 	void *monitor;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
 	const void *recording; /* what a player plays, where env is NULL */
@@ -137,6 +139,13 @@ struct provider {
 	 * open until the next call of this provider. NULL: it has none.
 	 */
 	void (*programs)(void *state, struct programs *programs);
+
+	/*
+	 * Where its programs see every trace event of this name on all CPUs, for what they do
+	 * anyway: how many, since they are attached. So no other program need count them. False:
+	 * they do not, or are not attached. NULL: it has none that do.
+	 */
+	bool (*count_event)(void *state, const char *event, uint64_t *ret_count);
 
 	/* The engine, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);

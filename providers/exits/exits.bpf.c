@@ -47,6 +47,7 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 	struct exits_thread *thread;
 	__u64 code;
 
+	count_event(cpu, EXITS_EVENT_EXIT);
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
 		if (!vcpu) /* it never is; the kernel refuses loads without the check */
@@ -173,31 +174,37 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 	return 0;
 }
 
-static __always_inline int end_exit_of(const __u64 *ctx)
+static __always_inline int end_exit_of(const __u64 *ctx, __u32 cpu)
 {
 	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
 
-	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
+	return end_exit(find_running(cpu, (__u64)(unsigned long)vcpu), vcpu);
 }
 
 SEC("tp_btf")
 int on_entry(const __u64 *ctx)
 {
-	return end_exit_of(ctx);
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	count_event(cpu, EXITS_EVENT_ENTRY);
+	return end_exit_of(ctx, cpu);
 }
 
 /* LoongArch: the guest goes on after an exit that KVM has handled. */
 SEC("tp_btf/kvm_reenter")
 int on_reentry(const __u64 *ctx)
 {
-	return end_exit_of(ctx);
+	return end_exit_of(ctx, bpf_get_smp_processor_id());
 }
 
 /* AArch64's event has no vCPU. */
 SEC("tp_btf")
 int on_arm64_entry(const __u64 *ctx __attribute__((unused)))
 {
-	return end_exit(find_thread(bpf_get_smp_processor_id()), 0);
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	count_event(cpu, EXITS_EVENT_ENTRY);
+	return end_exit(find_thread(cpu), 0);
 }
 
 /*
@@ -217,6 +224,7 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 	struct exits_thread *thread = find_thread(cpu);
 	__u64 code = exits_user_code(ctx->args[0], (int)ctx->args[1]), now;
 
+	count_event(cpu, EXITS_EVENT_USERSPACE);
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)

@@ -502,6 +502,13 @@ static void exits_add_programs(void *state, struct programs *programs)
 		exits_programs(exits->bpf, programs);
 }
 
+static bool exits_count_event(void *state, const char *event, uint64_t *ret_count)
+{
+	const struct exits_state *exits = state;
+
+	return exits->bpf && exits_event_count(exits->bpf, event, ret_count);
+}
+
 const struct provider exits_provider = {
 	ABOUT_EXITS,
 	.open = exits_open,
@@ -509,5 +516,6 @@ const struct provider exits_provider = {
 	.is_ready = exits_is_ready,
 	.collect = exits_collect,
 	.programs = exits_add_programs,
+	.count_event = exits_count_event,
 	.close = exits_close,
 };

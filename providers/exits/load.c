@@ -327,6 +327,33 @@ uint64_t exits_missed(const struct exits_bpf *bpf)
 	return missed;
 }
 
+bool exits_event_count(const struct exits_bpf *bpf, const char *event, uint64_t *ret_count)
+{
+	const struct split *exit = bpf->config.exit;
+	const struct {
+		const char *name; /* NULL: no program sees it */
+		const struct bpf_program *program;
+	} seen[EXITS_EVENTS] = {
+		[EXITS_EVENT_EXIT] = { exit ? exit->event : NULL,
+				       exit ? exit_program(bpf, exit->place) : NULL },
+		[EXITS_EVENT_ENTRY] = { bpf->is_timed ? exit->entry_event : NULL,
+					bpf->is_timed ? entry_program(bpf, exit->place) : NULL },
+		[EXITS_EVENT_USERSPACE] = { arch_userspace_split.event,
+					    bpf->program->progs.on_userspace },
+	};
+	uint64_t count = 0;
+	int which = 0;
+
+	while (which < EXITS_EVENTS && (!seen[which].name || strcmp(seen[which].name, event) != 0))
+		which++;
+	if (which == EXITS_EVENTS)
+		return false;
+	for (int cpu = 0; cpu < EXITS_CPUS && cpu < libbpf_num_possible_cpus(); cpu++)
+		count += bpf->program->bss->cpus[cpu].events[which];
+	*ret_count = count + missed_by(seen[which].program);
+	return true;
+}
+
 /* The scheduler alone runs on_switch, and timers on_timer. */
 void exits_programs(const struct exits_bpf *bpf, struct programs *programs)
 {

@@ -10,8 +10,6 @@
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/shared.h"
 
-#define CPUS 2048 /* on larger hosts two CPUs share a guess */
-
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile __u32 exit_place; /* enum exit_place */
 const volatile _Bool reports_long; /* long exits are reported */
@@ -22,8 +20,7 @@ const volatile __u32 nr_first; /* records in threads[]; the others are in more_t
 const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */
 const volatile _Bool has_fault_vcpu; /* kvm_page_fault's first argument is the vCPU */
 
-/* By CPU, in a cache line each: the record of the thread that was seen there last. */
-__u32 guesses[CPUS][16];
+struct exits_cpu cpus[EXITS_CPUS];
 
 /* True once all programs are attached; exits that are already open then are ignored. */
 _Bool is_counting;
@@ -139,6 +136,12 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 	return records ? bpf_map_lookup_elem(records, &i) : 0;
 }
 
+/* An event may be preempted by another one: an atomic addition. */
+static __always_inline void count_event(__u32 cpu, enum exits_event event)
+{
+	__sync_fetch_and_add(&cpus[cpu % EXITS_CPUS].events[event], 1);
+}
+
 /*
  * A free record has pid_tgid 0, as the idle task: only events of threads come here.
  *
@@ -153,7 +156,7 @@ static __always_inline struct exits_thread *own_record(struct exits_thread *thre
 /* Used when the guess is wrong, or the record is not in threads[]. */
 static __noinline struct exits_thread *find_elsewhere(void)
 {
-	__u32 *guess = guesses[bpf_get_smp_processor_id() % CPUS];
+	__u32 *guess = &cpus[bpf_get_smp_processor_id() % EXITS_CPUS].guess;
 	struct exits_thread *thread;
 	__u32 i = *guess;
 
@@ -168,7 +171,7 @@ static __noinline struct exits_thread *find_elsewhere(void)
 /* The guess is right when the same thread ran on this CPU at the last event. */
 static __always_inline struct exits_thread *find_thread(__u32 cpu)
 {
-	struct exits_thread *thread = bpf_map_lookup_elem(&threads, guesses[cpu % CPUS]);
+	struct exits_thread *thread = bpf_map_lookup_elem(&threads, &cpus[cpu % EXITS_CPUS].guess);
 
 	if (__builtin_expect(thread && thread->pid_tgid == bpf_get_current_pid_tgid(), 1))
 		return thread;
@@ -188,7 +191,7 @@ static __noinline struct exits_thread *find_runner(__u64 vcpu)
 /* The same by the address of the vCPU that runs, which is quicker to get than the thread. */
 static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
 {
-	struct exits_thread *thread = bpf_map_lookup_elem(&threads, guesses[cpu % CPUS]);
+	struct exits_thread *thread = bpf_map_lookup_elem(&threads, &cpus[cpu % EXITS_CPUS].guess);
 
 	if (__builtin_expect(thread && thread->running == vcpu, 1))
 		return thread;

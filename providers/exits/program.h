@@ -152,6 +152,12 @@ int exits_attach(struct exits_bpf *bpf);
 /* How many exits and arguments the kernel has run no program for, since loading. */
 uint64_t exits_missed(const struct exits_bpf *bpf);
 
+/*
+ * How often a trace event came since the programs are attached, on all CPUs. False: no program
+ * sees it.
+ */
+bool exits_event_count(const struct exits_bpf *bpf, const char *event, uint64_t *ret_count);
+
 /* Adds the ones that run in exits. */
 void exits_programs(const struct exits_bpf *bpf, struct programs *programs);
 

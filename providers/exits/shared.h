@@ -33,6 +33,17 @@
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 32	  /* how many times, at most */
 
+#define EXITS_CPUS 2048 /* on larger hosts two CPUs share a guess and counts */
+
+/* Events that the programs see, whoever makes them: also where a thread has no record. */
+enum exits_event { EXITS_EVENT_EXIT, EXITS_EVENT_ENTRY, EXITS_EVENT_USERSPACE, EXITS_EVENTS };
+
+/* What each exit on a CPU touches, in a cache line of its own. */
+struct exits_cpu {
+	__u32 guess; /* the record of the thread that was seen there last */
+	__u64 events[EXITS_EVENTS];
+} __attribute__((aligned(64)));
+
 /* The names are struct timing's. */
 struct exits_cell {
 	__u64 count, time_ns, max_ns;

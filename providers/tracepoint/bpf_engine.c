@@ -7,6 +7,9 @@
  *
  * The kernel does not run a program that would interrupt itself, but counts how often that happens:
  * this count is added.
+ *
+ * On all CPUs, the programs of the provider "exits" see some of the events for what they do anyway:
+ * while they run, theirs is the count, and the event has no program of ours.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -36,14 +39,22 @@ struct bpf_slot {
 	bool is_used;
 };
 
+/* An event's count by the programs of another provider. */
+struct seen_count {
+	bool is_used;
+	uint64_t latest; /* as it was read last; it begins at 0 with its programs */
+	uint64_t sum;	 /* since the counter was wanted */
+};
+
 struct bpf_state {
-	const struct env *env;
+	const struct provider_args *args;
 	int cpus_end; /* the last possible CPU + 1: the same until the next boot */
 	const struct counter *counters;
 	uint32_t nr_counters;
 	bool *is_wanted; /* by counter */
 	bool *is_open;	 /* by counter: wanted, and its program runs */
 	struct bpf_hook *hooks; /* by counter; not used for reasons */
+	struct seen_count *seen; /* the same */
 	struct bpf_reasons reasons;
 	struct counters_program *program; /* NULL: nothing was wanted yet */
 	struct counter_values *values; /* of the first slots, */
@@ -148,12 +159,18 @@ static void slot_retire(struct bpf_state *bpf, uint32_t slot)
 /* Closes everything; the counts are kept as retired ones. */
 static void stop(struct bpf_state *bpf)
 {
+	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_NONE);
+
 	for (uint32_t i = 0; i < bpf->nr_slots; i++) {
 		if (bpf->slots[i].is_used)
 			slot_retire(bpf, i);
 	}
-	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		bpf_hook_close(&bpf->hooks[i]);
+		if (counted)
+			counted->retired[i] += bpf->seen[i].sum;
+		bpf->seen[i] = (struct seen_count){ .is_used = false };
+	}
 	bpf_reasons_unload(&bpf->reasons);
 	if (bpf->values)
 		munmap(bpf->values, values_size(bpf->nr_first));
@@ -283,13 +300,13 @@ static void open_wanted(struct bpf_state *bpf)
 
 		if (!is_plain(bpf, i))
 			continue;
-		if (bpf->is_wanted[i] && hook->link < 0)
+		if (bpf->is_wanted[i] && hook->link < 0 && !bpf->seen[i].is_used)
 			err = descriptors_are_left() ? open_event(bpf, i, hook) : -EMFILE;
 		if (err)
 			open_failed(bpf, err);
 		if (!bpf->is_wanted[i] || err)
 			bpf_hook_close(hook);
-		bpf->is_open[i] = bpf->is_wanted[i] && hook->link >= 0;
+		bpf->is_open[i] = bpf->is_wanted[i] && (hook->link >= 0 || bpf->seen[i].is_used);
 	}
 }
 
@@ -303,6 +320,8 @@ static void engine_want(void *state, const struct field_set *fields)
 		/* The first row has a count already: programs start one after the other. */
 		if (is_wanted && !bpf->is_wanted[i])
 			counts_begin(&bpf->counts, i, true);
+		if (is_wanted != bpf->is_wanted[i])
+			bpf->seen[i] = (struct seen_count){ .is_used = false };
 		bpf->is_wanted[i] = is_wanted;
 	}
 	bpf->is_new_want = true;
@@ -410,15 +429,57 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 
 /* ---- reading ---- */
 
-/* Adds to the host's counts only: the kernel does not report which thread missed an event. */
-static void add_missed(struct bpf_state *bpf)
+/*
+ * Adds to the host's counts only: the kernel does not report which thread missed an event, and
+ * others' programs count by CPU.
+ */
+static void add_to_host(struct bpf_state *bpf)
 {
 	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_NONE);
 
 	for (uint32_t i = 0; counted && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
-		if (bpf->is_wanted[i] && is_plain(bpf, i))
-			counted->now[i] += bpf_hook_missed(&bpf->hooks[i], counted->now[i]);
+		if (!bpf->is_wanted[i] || !is_plain(bpf, i))
+			continue;
+		counted->now[i] += bpf_hook_missed(&bpf->hooks[i], counted->now[i]);
+		counted->now[i] += bpf->seen[i].sum;
 	}
+}
+
+static bool find_count(const struct bpf_state *bpf, uint32_t counter, uint64_t *ret_count)
+{
+	const struct provider_args *args = bpf->args;
+
+	return !bpf->is_by_thread && args->find_count &&
+	       args->find_count(args->monitor, bpf->counters[counter].event, ret_count);
+}
+
+/*
+ * Our program ends before theirs is asked: no event counts twice, and what comes in between is
+ * before the first sample, as both begin with a want. If theirs have ended ours comes back.
+ */
+static void look_for_count(struct bpf_state *bpf, uint32_t i)
+{
+	struct seen_count *seen = &bpf->seen[i];
+	struct bpf_hook *hook = &bpf->hooks[i];
+	uint64_t count;
+
+	if (!find_count(bpf, i, &count)) {
+		if (seen->is_used && open_event(bpf, i, hook) < 0)
+			bpf_hook_close(hook);
+		seen->is_used = false;
+		bpf->is_open[i] = hook->link >= 0;
+		return;
+	}
+	if (!seen->is_used) {
+		seen->sum += bpf_hook_missed(hook, UINT64_MAX);
+		bpf_hook_close(hook);
+		find_count(bpf, i, &count);
+		seen->latest = count;
+		seen->is_used = true;
+	}
+	seen->sum += count >= seen->latest ? count - seen->latest : count;
+	seen->latest = count;
+	bpf->is_open[i] = true;
 }
 
 static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns,
@@ -427,6 +488,10 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	struct bpf_state *bpf = state;
 
 	*ret_time_ns = clock_now_ns();
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (bpf->is_wanted[i] && is_plain(bpf, i))
+			look_for_count(bpf, i);
+	}
 	counts_clear_now(&bpf->counts);
 	for (uint32_t i = 0; i < bpf->nr_slots; i++) {
 		const struct bpf_slot *slot = &bpf->slots[i];
@@ -435,7 +500,7 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 		if (slot->is_used && counted)
 			slot_add(bpf, i, counted, counted->now);
 	}
-	add_missed(bpf);
+	add_to_host(bpf);
 	if (descriptors_are_short(bpf->err))
 		descriptors_explain(error, bpf->nr_failed, descriptors_needed(bpf));
 	else if (bpf->err)
@@ -470,6 +535,7 @@ static void engine_close(void *state)
 	stop(bpf);
 	counts_release(&bpf->counts);
 	free(bpf->hooks);
+	free(bpf->seen);
 	free(bpf->is_wanted);
 	free(bpf->is_open);
 	free(bpf);
@@ -488,7 +554,7 @@ static bool may_refuse_reasons(void)
 	       (major < 5 || (major == 5 && minor < 16));
 }
 
-static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
+static int engine_open(const struct provider_args *args, const struct counter *counters, size_t nr,
 		       void **ret_state, struct error *error)
 {
 	struct bpf_state *bpf;
@@ -498,17 +564,18 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 		return error_set(error, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
 	bpf = xcalloc(1, sizeof(*bpf));
 	bpf_be_quiet();
-	bpf->env = env;
-	bpf->cpus_end = cpus_end(env, CPUS_POSSIBLE);
+	bpf->args = args;
+	bpf->cpus_end = cpus_end(args->env, CPUS_POSSIBLE);
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;
 	bpf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
 	bpf->is_wanted = xcalloc(nr, sizeof(*bpf->is_wanted));
 	bpf->is_open = xcalloc(nr, sizeof(*bpf->is_open));
 	bpf->hooks = xcalloc(nr, sizeof(*bpf->hooks));
+	bpf->seen = xcalloc(nr, sizeof(*bpf->seen));
 	for (size_t i = 0; i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
-	err = bpf_reasons_find(&bpf->reasons, env, counters, (uint32_t)nr);
+	err = bpf_reasons_find(&bpf->reasons, args->env, counters, (uint32_t)nr);
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, cpu_slots(bpf, NULL, 0));

@@ -309,13 +309,13 @@ static void engine_close(void *state)
 	free(perf);
 }
 
-static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
+static int engine_open(const struct provider_args *args, const struct counter *counters, size_t nr,
 		       void **ret_state, struct error *error)
 {
 	struct perf_state *perf = xcalloc(1, sizeof(*perf));
 	int err;
 
-	(void)env;
+	(void)args;
 	pthread_mutex_init(&perf->lock, NULL);
 	pthread_cond_init(&perf->wake, NULL);
 	perf->counters = counters;

@@ -72,7 +72,7 @@ static int check_engines(const struct provider_args *args, struct error *error)
 
 static int try_engine(struct tracepoints *tp, const struct engine *engine, struct error *error)
 {
-	int err = engine->open(tp->args.env, tp->events.counters, tp->events.nr,
+	int err = engine->open(&tp->args, tp->events.counters, tp->events.nr,
 			       &tp->engine_state, error);
 
 	tp->engine = err ? NULL : engine;

@@ -265,7 +265,9 @@ static inline void add_child(struct fixture *f, enum call call)
 
 static inline void open_engine(struct fixture *f)
 {
-	assert_int_equal(perf_engine.open(&f->env, f->counters, f->nr_counters, &f->engine,
+	const struct provider_args args = { .env = &f->env };
+
+	assert_int_equal(perf_engine.open(&args, f->counters, f->nr_counters, &f->engine,
 					  &f->error), 0);
 }
 

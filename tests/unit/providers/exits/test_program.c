@@ -347,7 +347,9 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&m, 0, sizeof(m));
-	memset(guesses, 0xff, sizeof(guesses));
+	memset(cpus, 0, sizeof(cpus));
+	for (uint32_t i = 0; i < EXITS_CPUS; i++)
+		cpus[i].guess = UINT32_MAX;
 	memset(dense, 0, sizeof(dense));
 	memset(twins, 0, sizeof(twins));
 	memset(codes, 0, sizeof(codes));
@@ -454,6 +456,31 @@ TEST(test_exit_and_entry, setup)
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 300);
 	assert_int_equal(exits_open_since(&m.records[0].at), 0);
 	assert_int_equal(m.records[0].at.user_since, 0);
+}
+
+static uint64_t seen_events(enum exits_event event)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < EXITS_CPUS; i++)
+		count += cpus[i].events[event];
+	return count;
+}
+
+/* As many as there were, also without a record. */
+TEST(test_events, setup)
+{
+	exits_at(1000, HLT);
+	leaves_at(1200, IO, 0);
+	enters_at(1500);
+	m.tid = 2;
+	m.nr_free = 0;
+	exits_at(2000, HLT);
+	enters_at(2500);
+	assert_int_equal(lost_exits, 1);
+	assert_int_equal(seen_events(EXITS_EVENT_EXIT), 2);
+	assert_int_equal(seen_events(EXITS_EVENT_ENTRY), 2);
+	assert_int_equal(seen_events(EXITS_EVENT_USERSPACE), 1);
 }
 
 /* A guest of guests, or a fuzzer: what one record has no room for is in others of the thread. */
@@ -1916,6 +1943,7 @@ TEST(test_reentry, setup)
 	on_entry(exit);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 250);
+	assert_int_equal(seen_events(EXITS_EVENT_ENTRY), 1);
 }
 
 TEST(test_arguments, setup)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "host/env.h"
@@ -27,18 +28,32 @@ static char event[] = "task_rename";
 
 struct world {
 	struct env env;
+	struct provider_args args;
 	struct fields *fields;
 	struct counter counter;
 	struct field_set wanted;
+	uint64_t seen; /* by another provider's programs; UINT64_MAX: they do not run */
 	void *engine; /* NULL: not allowed */
 	struct error error;
 };
+
+static bool find_count(void *monitor, const char *name, uint64_t *ret_count)
+{
+	const struct world *world = monitor;
+
+	assert_string_equal(name, event);
+	*ret_count = world->seen;
+	return world->seen != UINT64_MAX;
+}
 
 static int setup(void **state)
 {
 	struct world *world = xcalloc(1, sizeof(*world));
 
 	*state = world;
+	world->seen = UINT64_MAX;
+	world->args = (struct provider_args){ .env = &world->env, .find_count = find_count,
+					      .monitor = world };
 	world->fields = fields_new();
 	world->counter = (struct counter){ .event = event, .name = event };
 	world->counter.field = fields_add(world->fields,
@@ -47,7 +62,7 @@ static int setup(void **state)
 	field_set_add(&world->wanted, world->counter.field);
 	if (env_init(&world->env, "", &world->error) < 0 ||
 	    bpf_engine.probe(&world->env, &world->error) < 0 ||
-	    bpf_engine.open(&world->env, &world->counter, 1, &world->engine, &world->error) < 0)
+	    bpf_engine.open(&world->args, &world->counter, 1, &world->engine, &world->error) < 0)
 		print_message("%s\n", world->error.text);
 	else
 		bpf_engine.want(world->engine, &world->wanted);
@@ -81,17 +96,21 @@ static void count_in(const struct world *world, pid_t tid, size_t others)
 	free(targets);
 }
 
-/* Of our guest. */
-static uint64_t read_count(struct world *world)
+static uint64_t read_of(struct world *world, uint32_t guest)
 {
 	struct sample sample = { 0 };
 	uint64_t time_ns, count = 0;
 
 	assert_int_equal(bpf_engine.read(world->engine, &sample, &time_ns, &world->error), 0);
 	for (size_t i = 0; i < sample.nr_rows; i++)
-		count += sample.rows[i].key.guest == OURS ? sample.rows[i].count : 0;
+		count += sample.rows[i].key.guest == guest ? sample.rows[i].count : 0;
 	sample_release(&sample);
 	return count;
+}
+
+static uint64_t read_count(struct world *world)
+{
+	return read_of(world, OURS);
 }
 
 struct renamer {
@@ -138,6 +157,45 @@ TEST(room_is_made_while_events_are_counted, setup, teardown)
 	pthread_join(renamer.thread, NULL);
 	assert_int_equal(read_count(world), renamer.nr);
 	assert_string_equal(world->error.text, "");
+}
+
+/* On all CPUs: our program, theirs, theirs that were loaded again, and ours once more. */
+TEST(what_others_count_has_no_program, setup, teardown)
+{
+	struct world *world = *state;
+	struct programs programs = { 0 };
+	struct target *cpus;
+	int nr = get_nprocs_conf();
+	uint64_t count, others = 0;
+
+	if (!world->engine)
+		skip();
+	cpus = xcalloc((size_t)nr, sizeof(*cpus));
+	for (int i = 0; i < nr; i++)
+		cpus[i] = (struct target){ false, i, GUEST_NONE };
+	assert_int_equal(bpf_engine.retarget(world->engine, cpus, (size_t)nr, ENGINE_KEEP_NONE), 0);
+	prctl(PR_SET_NAME, "one");
+	count = read_of(world, GUEST_NONE);
+	assert_true(count >= 1);
+
+	world->seen = 1000;
+	others = read_of(world, GUEST_NONE) - count; /* of the whole machine */
+	bpf_engine.programs(world->engine, &programs);
+	assert_int_equal(programs.nr, 0);
+	world->seen = 1030;
+	prctl(PR_SET_NAME, "two");
+	assert_int_equal(read_of(world, GUEST_NONE), count + others + 30);
+	world->seen = 5;
+	assert_int_equal(read_of(world, GUEST_NONE), count + others + 35);
+
+	world->seen = UINT64_MAX;
+	assert_int_equal(read_of(world, GUEST_NONE), count + others + 35);
+	prctl(PR_SET_NAME, "three");
+	assert_true(read_of(world, GUEST_NONE) > count + others + 35);
+	bpf_engine.programs(world->engine, &programs);
+	assert_int_equal(programs.nr, 1);
+	free(programs.list);
+	free(cpus);
 }
 
 TEST(threads_beyond_the_limit_are_said, setup, teardown)
