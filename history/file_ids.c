@@ -71,11 +71,20 @@ static int insert_field(struct history_file *file, const struct field *field, ui
 			struct error *error)
 {
 	const struct db_value row[] = {
-		DB_NUMBER(file->segment_id), DB_TEXT(field->name), DB_TEXT(field->listed),
-		DB_TEXT(field->label), DB_TEXT(field->alias), id_or_none(file, field->parent),
-		DB_NUMBER(field->source), DB_NUMBER(field->kind), DB_NUMBER(field->use),
-		DB_NUMBER(field->part), DB_NUMBER(field->is_idle), DB_NUMBER(field->is_extra),
-		DB_NUMBER(field->exit_rank), id_or_none(file, field->reason),
+		db_column("segment", DB_NUMBER(file->segment_id)),
+		db_column("name", DB_TEXT(field->name)),
+		db_column("listed", DB_TEXT(field->listed)),
+		db_column("label", DB_TEXT(field->label)),
+		db_column("alias", DB_TEXT(field->alias)),
+		db_column("parent", id_or_none(file, field->parent)),
+		db_column("source", DB_NUMBER(field->source)),
+		db_column("kind", DB_NUMBER(field->kind)),
+		db_column("use", DB_NUMBER(field->use)),
+		db_column("part", DB_NUMBER(field->part)),
+		db_column("is_idle", DB_NUMBER(field->is_idle)),
+		db_column("is_extra", DB_NUMBER(field->is_extra)),
+		db_column("exit_rank", DB_NUMBER(field->exit_rank)),
+		db_column("reason", id_or_none(file, field->reason)),
 	};
 
 	return insert_id(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), SQL_FIELD_MAX, ret_id,
@@ -126,34 +135,46 @@ static int note_guest(struct history_file *file, uint32_t id, const char *what, 
 		       db_run_with(&file->db, SQL_NOTE_GUEST, row, ARRAY_SIZE(row), error) : 0;
 }
 
-/* Values of a guest that are before its words in SQL_ADD_GUEST and SQL_SEE_GUEST. */
-enum { ADDED_VALUES = 11, SEEN_VALUES = 8 };
+#define GUEST_COLUMNS (11 + GUEST_WORDS)
 
-/* In the order of the columns of the table. NULL: the guest has no such word. */
-static void put_words(const struct guest *guest, struct db_value *row)
+/* The columns that may change. Returns the place after them. */
+static size_t put_guest(const struct guest *guest, uint64_t sample, uint64_t time_ns,
+			struct db_value *row)
 {
-	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+	const struct db_value columns[] = {
+		db_column("name", DB_TEXT(guest->name)),
+		db_column("is_named", DB_NUMBER(guest->is_named)),
+		db_column("vmm", DB_TEXT(guest->vmm)),
+		db_column("vms", DB_NUMBER(guest->nr_vms)),
+		db_column("vcpus", DB_NUMBER(guest->nr_vcpus)),
+		db_column("seen", DB_NUMBER(sample)),
+		db_column("last", DB_NUMBER(time_ns / SECOND)),
+	};
+	size_t nr = ARRAY_SIZE(columns);
+
+	memcpy(row, columns, sizeof(columns));
+	for (unsigned int i = 0; i < GUEST_WORDS; i++) {
 		if (guest->words.text[i][0])
-			row[i] = DB_TEXT(guest->words.text[i]);
+			row[nr++] = db_column(guest_word_names[i], DB_TEXT(guest->words.text[i]));
+	}
+	return nr;
 }
 
 static int insert_guest(struct history_file *file, const struct guest *guest, uint64_t sample,
 			uint64_t time_ns, struct error *error)
 {
-	struct db_value row[ADDED_VALUES + GUEST_WORDS] = {
-		DB_TEXT(file->segment.boot_id), DB_NUMBER(guest->pid),
-		guest->start_ticks ? DB_NUMBER(guest->start_ticks) : (struct db_value){ 0 },
-		DB_TEXT(guest->name), DB_NUMBER(guest->is_named), DB_TEXT(guest->vmm),
-		DB_NUMBER(guest->nr_vms), DB_NUMBER(guest->nr_vcpus), DB_NUMBER(sample),
-		guest->has_ended ? DB_NUMBER(sample) : (struct db_value){ 0 },
-		DB_NUMBER(time_ns / SECOND),
-	};
+	struct db_value row[GUEST_COLUMNS];
+	size_t nr = put_guest(guest, sample, time_ns, row);
 	uint32_t id = 0;
 	int err;
 
-	put_words(guest, row + ADDED_VALUES);
-	err = insert_id(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), STATS_ENDED - 1, &id,
-			error);
+	row[nr++] = db_column("boot_id", DB_TEXT(file->segment.boot_id));
+	row[nr++] = db_column("pid", DB_NUMBER(guest->pid));
+	if (guest->start_ticks)
+		row[nr++] = db_column("start_ticks", DB_NUMBER(guest->start_ticks));
+	if (guest->has_ended)
+		row[nr++] = db_column("went", DB_NUMBER(sample));
+	err = insert_id(&file->db, SQL_ADD_GUEST, row, nr, STATS_ENDED - 1, &id, error);
 	if (err)
 		return err;
 	set_id(&file->guest_ids, guest->id, id);
@@ -164,14 +185,11 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 static int see_guest(struct history_file *file, const struct guest *guest, uint32_t id,
 		     uint64_t sample, uint64_t time_ns, struct error *error)
 {
-	struct db_value row[SEEN_VALUES + GUEST_WORDS] = {
-		DB_NUMBER(id), DB_TEXT(guest->name), DB_NUMBER(guest->is_named),
-		DB_TEXT(guest->vmm), DB_NUMBER(guest->nr_vms), DB_NUMBER(guest->nr_vcpus),
-		DB_NUMBER(sample), DB_NUMBER(time_ns / SECOND),
-	};
+	struct db_value row[GUEST_COLUMNS];
+	size_t nr = put_guest(guest, sample, time_ns, row);
 
-	put_words(guest, row + SEEN_VALUES);
-	return db_run_with(&file->db, SQL_SEE_GUEST, row, ARRAY_SIZE(row), error);
+	row[nr++] = db_column("id", DB_NUMBER(id));
+	return db_run_with(&file->db, SQL_SEE_GUEST, row, nr, error);
 }
 
 static int add_vcpus(struct history_file *file, const struct guest *guest, uint64_t sample,
@@ -182,9 +200,12 @@ static int add_vcpus(struct history_file *file, const struct guest *guest, uint6
 
 	for (size_t i = 0; i < guest->nr_vcpus && !err; i++) {
 		const struct db_value row[] = {
-			DB_NUMBER(id), DB_NUMBER(guest->vcpus[i].index),
-			DB_NUMBER(guest->vcpus[i].tid), DB_NUMBER(sample),
-			guest->has_ended ? DB_NUMBER(sample) : (struct db_value){ 0 },
+			db_column("guest", DB_NUMBER(id)),
+			db_column("vcpu", DB_NUMBER(guest->vcpus[i].index)),
+			db_column("tid", DB_NUMBER(guest->vcpus[i].tid)),
+			db_column("seen", DB_NUMBER(sample)),
+			db_column("went", guest->has_ended ?
+				DB_NUMBER(sample) : (struct db_value){ .type = DB_IS_NULL }),
 		};
 
 		err = db_run_with(&file->db, SQL_ADD_VCPU, row, ARRAY_SIZE(row), error);

@@ -114,8 +114,10 @@ int history_file_add_clock(struct history_file *file, uint64_t id, const struct 
 			   struct error *error)
 {
 	const struct db_value row[] = {
-		DB_NUMBER(id), DB_NUMBER(file->clock.recorded_ns), DB_NUMBER(clock->recorded_ns),
-		DB_NUMBER(clock->monotonic_ns),
+		db_column("sample", DB_NUMBER(id)),
+		db_column("before_ns", DB_NUMBER(file->clock.recorded_ns)),
+		db_column("recorded_ns", DB_NUMBER(clock->recorded_ns)),
+		db_column("monotonic_ns", DB_NUMBER(clock->monotonic_ns)),
 	};
 
 	return db_run_with(&file->db, SQL_ADD_CLOCK, row, ARRAY_SIZE(row), error);

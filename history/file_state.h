@@ -160,6 +160,7 @@ int db_run(struct db *db, enum sql sql, struct error *error);
 
 /* A parameter's value. Zero-initialised, and a text that is NULL: NULL. */
 struct db_value {
+	const char *name; /* of the parameter, "pid" for :pid; NULL: the place tells, ?1 first */
 	enum { DB_IS_NULL, DB_IS_NUMBER, DB_IS_REAL, DB_IS_TEXT, DB_IS_BYTES } type;
 	uint64_t number; /* or the size of the bytes; SQLite's largest one stands for all above */
 	double real;
@@ -170,6 +171,13 @@ struct db_value {
 #define DB_TEXT(its) ((struct db_value){ .type = DB_IS_TEXT, .bytes = (its) })
 #define DB_BYTES(its, size) \
 	((struct db_value){ .type = DB_IS_BYTES, .number = (size), .bytes = (its) })
+
+/* The value of a row's column, for statements that write rows. */
+static inline struct db_value db_column(const char *name, struct db_value value)
+{
+	value.name = name;
+	return value;
+}
 
 /* The statement with the values of its parameters, for db_step(). */
 int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_t nr,

@@ -24,9 +24,14 @@ static int add_segment(struct history_file *file, uint64_t time_ns, struct error
 {
 	const struct segment *segment = &file->segment;
 	const struct db_value row[] = {
-		DB_TEXT(segment->host), DB_TEXT(segment->kernel), DB_TEXT(segment->boot_id),
-		DB_TEXT(segment->arch), DB_TEXT(segment->engine), DB_NUMBER(segment->nr_cpus),
-		DB_REAL(segment->interval_s), DB_NUMBER(time_ns / SECOND),
+		db_column("host", DB_TEXT(segment->host)),
+		db_column("kernel", DB_TEXT(segment->kernel)),
+		db_column("boot_id", DB_TEXT(segment->boot_id)),
+		db_column("arch", DB_TEXT(segment->arch)),
+		db_column("engine", DB_TEXT(segment->engine)),
+		db_column("nr_cpus", DB_NUMBER(segment->nr_cpus)),
+		db_column("interval_s", DB_REAL(segment->interval_s)),
+		db_column("began", DB_NUMBER(time_ns / SECOND)),
 	};
 	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", error);
 
@@ -60,10 +65,14 @@ static int add_sample(struct history_file *file, const struct moment *moment,
 		      const struct packed *packed, struct error *error)
 {
 	const struct db_value row[] = {
-		DB_NUMBER(file->segment_id), DB_NUMBER(moment->flags), DB_NUMBER(moment->time_ns),
-		DB_NUMBER(moment->elapsed_ns), part_of(packed, PART_CHANGES),
-		part_of(packed, PART_HISTS), part_of(packed, PART_TOTALS),
-		part_of(packed, PART_TOTAL_HISTS),
+		db_column("segment", DB_NUMBER(file->segment_id)),
+		db_column("flags", DB_NUMBER(moment->flags)),
+		db_column("time_ns", DB_NUMBER(moment->time_ns)),
+		db_column("elapsed_ns", DB_NUMBER(moment->elapsed_ns)),
+		db_column("changes", part_of(packed, PART_CHANGES)),
+		db_column("hists", part_of(packed, PART_HISTS)),
+		db_column("totals", part_of(packed, PART_TOTALS)),
+		db_column("total_hists", part_of(packed, PART_TOTAL_HISTS)),
 	};
 
 	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);

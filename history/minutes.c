@@ -169,17 +169,21 @@ static int compare_sums(const struct minute_sum *a, const struct minute_sum *b)
 static int write_row(struct history_file *file, const struct minute_sum *sum, struct error *error)
 {
 	const struct hist_known known = { sum->ended_ns, 0, longest_of(sum) };
+	const uint64_t p50_ns = hist_percentile_ns(sum->hist, 0.5, known);
+	const uint64_t p99_ns = hist_percentile_ns(sum->hist, 0.99, known);
+	const struct db_value none = { 0 };
 	const struct db_value row[] = {
-		DB_NUMBER(file->minutes.start_s), DB_NUMBER(sum->key.guest),
-		DB_NUMBER(sum->key.field), DB_NUMBER(sum->count),
-		/* Of what is timed: */
-		DB_NUMBER(sum->time_ns), DB_NUMBER(known.max_ns),
-		DB_NUMBER(hist_percentile_ns(sum->hist, 0.5, known)),
-		DB_NUMBER(hist_percentile_ns(sum->hist, 0.99, known)),
+		db_column("time", DB_NUMBER(file->minutes.start_s)),
+		db_column("guest", DB_NUMBER(sum->key.guest)),
+		db_column("field", DB_NUMBER(sum->key.field)),
+		db_column("count", DB_NUMBER(sum->count)),
+		db_column("time_ns", sum->is_timed ? DB_NUMBER(sum->time_ns) : none),
+		db_column("max_ns", sum->is_timed ? DB_NUMBER(known.max_ns) : none),
+		db_column("p50_ns", sum->is_timed ? DB_NUMBER(p50_ns) : none),
+		db_column("p99_ns", sum->is_timed ? DB_NUMBER(p99_ns) : none),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_MINUTE, row,
-			   ARRAY_SIZE(row) - (sum->is_timed ? 0 : 4), error);
+	return db_run_with(&file->db, SQL_ADD_MINUTE, row, ARRAY_SIZE(row), error);
 }
 
 int minutes_write(struct history_file *file, struct error *error)

@@ -108,29 +108,30 @@ const char *const sql_text[SQL_STATEMENTS] = {
 		" VALUES(?1, ?2)",
 	[SQL_ADD_SEGMENT] = "INSERT INTO segment(id, host, kernel, boot_id, arch, engine,"
 		" nr_cpus, interval_s, began, ended)"
-		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-			    " ?8)",
+		" VALUES(NULL, :host, :kernel, :boot_id, :arch, :engine, :nr_cpus, :interval_s,"
+		" :began, :began)",
 	[SQL_END_SEGMENT] = "UPDATE segment SET ended = ?1 WHERE id = ?2",
 	[SQL_FIND_FIELD] = "SELECT id FROM field WHERE name = ?1",
 	[SQL_KEEP_FIELD] = "UPDATE field SET segment = ?2 WHERE id = ?1",
 	[SQL_ADD_FIELD] = "INSERT INTO field(id, segment, name, listed, label, alias, parent,"
 		" source, kind, use, part, is_idle, is_extra, exit_rank, reason)"
-		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-			  " ?11, ?12, ?13, ?14)",
+		" VALUES(NULL, :segment, :name, :listed, :label, :alias, :parent, :source, :kind,"
+		" :use, :part, :is_idle, :is_extra, :exit_rank, :reason)",
 	[SQL_FIND_GUEST] = "SELECT id FROM guest WHERE boot_id = ?1 AND pid = ?2"
 			   " AND start_ticks = ?3",
 	[SQL_ADD_GUEST] = "INSERT INTO guest(id, boot_id, pid, start_ticks, name, is_named,"
 		" vmm, vms, vcpus, came, seen, went, first, last, uuid, platform_id, title,"
 		" project, flavor, pod)"
-		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,"
-			  " ?10, ?11, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-	[SQL_SEE_GUEST] = "UPDATE guest SET name = ?2, is_named = ?3, vmm = ?4, vms = ?5,"
-			  " vcpus = ?6, seen = ?7, went = NULL, last = ?8, uuid = ?9,"
-			  " platform_id = ?10, title = ?11, project = ?12, flavor = ?13, pod = ?14"
-			  " WHERE id = ?1",
+		" VALUES(NULL, :boot_id, :pid, :start_ticks, :name, :is_named, :vmm, :vms, :vcpus,"
+		" :seen, :seen, :went, :last, :last, :uuid, :platform_id, :title, :project,"
+		" :flavor, :pod)",
+	[SQL_SEE_GUEST] = "UPDATE guest SET name = :name, is_named = :is_named, vmm = :vmm,"
+		" vms = :vms, vcpus = :vcpus, seen = :seen, went = NULL, last = :last,"
+		" uuid = :uuid, platform_id = :platform_id, title = :title, project = :project,"
+		" flavor = :flavor, pod = :pod WHERE id = :id",
 	[SQL_SEE_GUESTS] = "UPDATE guest SET last = ?1 WHERE went IS NULL",
 	[SQL_ADD_VCPU] = "INSERT INTO vcpu(guest, vcpu, tid, came, seen, went)"
-		" VALUES(?1, ?2, ?3, ?4, ?4, ?5)"
+		" VALUES(:guest, :vcpu, :tid, :seen, :seen, :went)"
 			 " ON CONFLICT(guest, vcpu) DO UPDATE SET tid = excluded.tid,"
 			 " seen = excluded.seen, went = excluded.went",
 	[SQL_NOTE_GUEST] = "INSERT INTO note(time, segment, text)"
@@ -145,12 +146,12 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_END_VCPUS] = "UPDATE vcpu SET went = ?1 WHERE went IS NULL AND seen <> ?1",
 	[SQL_ADD_SAMPLE] = "INSERT INTO sample(id, segment, flags, time_ns, elapsed_ns,"
 		" changes, hists, totals, total_hists)"
-		" VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-			   " ?8)",
+		" VALUES(NULL, :segment, :flags, :time_ns, :elapsed_ns, :changes, :hists, :totals,"
+		" :total_hists)",
 	/* A minute is there already of another writer, or where the clock was set back. */
 	[SQL_ADD_MINUTE] = "INSERT INTO minute_row(time, guest, field, count, time_ns, max_ns,"
 		" p50_ns, p99_ns)"
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+		" VALUES(:time, :guest, :field, :count, :time_ns, :max_ns, :p50_ns, :p99_ns)"
 			   " ON CONFLICT(time, guest, field) DO UPDATE SET"
 			   " count = count + excluded.count,"
 			   " time_ns = coalesce(time_ns + excluded.time_ns, time_ns,"
@@ -166,7 +167,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 
 	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock(sample, before_ns, recorded_ns,"
 		" monotonic_ns)"
-		" VALUES(?1, ?2, ?3, ?4)",
+		" VALUES(:sample, :before_ns, :recorded_ns, :monotonic_ns)",
 	/* The latest sample's time: its segment's clock and the intervals after that. */
 	[SQL_LAST_CLOCK] = "SELECT recorded_ns, monotonic_ns, (SELECT coalesce(sum(elapsed_ns), 0)"
 			   " FROM sample WHERE id > clock.sample), (SELECT boot_id FROM segment"
@@ -277,6 +278,16 @@ bool db_has_room(const struct db *db)
 	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 
+static int parameter_of(sqlite3_stmt *statement, const struct db_value *value, int place)
+{
+	char name[32] = ":";
+
+	if (!value->name)
+		return place;
+	strncat(name, value->name, sizeof(name) - 2);
+	return sqlite3_bind_parameter_index(statement, name);
+}
+
 static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
 {
 	switch (value->type) {
@@ -312,7 +323,7 @@ int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_
 	sqlite3_reset(*statement);
 	sqlite3_clear_bindings(*statement);
 	for (size_t i = 0; i < nr; i++)
-		bind(*statement, (int)i + 1, &values[i]);
+		bind(*statement, parameter_of(*statement, &values[i], (int)i + 1), &values[i]);
 	*ret_statement = *statement;
 	return 0;
 }

@@ -211,6 +211,7 @@ static int set_sizes(const struct exits_bpf *bpf)
 	int err = bpf_map__set_max_entries(program->maps.threads, threads);
 
 	program->rodata->nr_first = threads;
+	program->rodata->counts_events = bpf->config.has_events;
 	if (!err)
 		err = bpf_map__set_max_entries(program->maps.free_threads, most);
 	if (!err)

@@ -49,7 +49,9 @@ struct engine {
 	/* Whether it can count here: 0, or -errno with error. Leaves nothing open. */
 	int (*probe)(const struct env *env, struct error *error);
 
-	/* args and counters outlive the engine. 0, or -errno with error: another engine may work. */
+	/*
+	 * args and counters outlive the engine. 0, or -errno with error: another engine may work.
+	 */
 	int (*open)(const struct provider_args *args, const struct counter *counters, size_t nr,
 		    void **ret_state, struct error *error);
 

@@ -40,7 +40,8 @@ view_totals() {
 		grep -v ' 0$' | sort
 }
 
-# Each view of timed exits, with two guests, one of which has two vCPUs.
+# Each view of timed exits, with two guests, one of which has two vCPUs. A history counts exits and
+# events: then the programs of exits count kvm_exit, too.
 views_exact() {
 	section "the views"
 	LOGS=
@@ -49,12 +50,13 @@ views_exact() {
 	for v_view in guests vcpus exits; do
 		json_begin $v_view --view $v_view
 	done
+	json_begin events --view events -w "$TMP/views.db"
 	two_run
 	json_more
 	for v_pid in $LOG_PIDS; do
 		stop "$v_pid"
 	done
-	is "$(cd "$TMP" && cat guests.err vcpus.err exits.err)" "" \
+	is "$(cd "$TMP" && cat guests.err vcpus.err exits.err events.err)" "" \
 		"the views: nothing to complain about"
 	is "$(view_totals guests guest)" "left $(exits_of "$left")
 right $(exits_of "$right")" "guests: each has what its threads did"
@@ -63,7 +65,10 @@ right $(exits_of "$right")" "guests: each has what its threads did"
 		"vcpus: each has what its thread did"
 	is "$(view_totals exits reason)" "$(trace_reasons)" \
 		"exits: each reason has the trace's number"
+	is "$(view_totals events event | grep "^$EXIT ")" "$EXIT $(exits_of)" \
+		"events: $EXIT has the trace's number where exits are counted, too"
 	two_stop
+	rm -f "$TMP/views.db"*
 }
 
 # view_shows VIEW: a regular expression for the view's row of the guest "one", which has a slow
