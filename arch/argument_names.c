@@ -400,7 +400,7 @@ static const struct range sysregs[] = {
 	{ SYSREG(3, 3, 14, 15, 7), "PMCCFILTR_EL0" },
 };
 
-static const char *find(const struct range *ranges, size_t nr, uint64_t value)
+static const char *name_of_number(const struct range *ranges, size_t nr, uint64_t value)
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (value >= ranges[i].first && value <= ranges[i].last)
@@ -409,7 +409,7 @@ static const char *find(const struct range *ranges, size_t nr, uint64_t value)
 	return NULL;
 }
 
-#define FIND(ranges, value) find(ranges, ARRAY_SIZE(ranges), value)
+#define FIND(ranges, value) name_of_number(ranges, ARRAY_SIZE(ranges), value)
 
 const char *argument_port_name(uint64_t port)
 {

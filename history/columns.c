@@ -85,7 +85,7 @@ static inline void set_member(void *of, size_t offset, size_t size, uint64_t val
 }
 
 /* What has the column's member; NULL: the row has no number. */
-static inline void *find(const struct column *column, const struct changes *changes, size_t i)
+static inline void *member_of(const struct column *column, const struct changes *changes, size_t i)
 {
 	struct change *change = &changes->list[i];
 
@@ -113,7 +113,7 @@ static unsigned char *put_rows(unsigned char *at, const struct column *column,
 			       const struct changes *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
-		const void *of = find(column, changes, i);
+		const void *of = member_of(column, changes, i);
 		uint64_t value = of ? get_member(of, column->offset, column->size) : 0;
 
 		if (!of)
@@ -170,7 +170,7 @@ static void get_rows(struct bytes *in, const struct column *column, struct chang
 	struct bytes left = *in; /* in registers */
 
 	for (size_t i = 0; i < changes->nr; i++) {
-		void *of = find(column, changes, i);
+		void *of = member_of(column, changes, i);
 		uint64_t value = 0;
 		uint32_t base;
 

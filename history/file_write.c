@@ -92,7 +92,7 @@ static int add_minute(struct history_file *file, uint64_t time_ns, struct error 
 
 /* ---- transactions */
 
-static int begin(struct history_file *file, uint64_t time_ns, struct error *error)
+static int begin_transaction(struct history_file *file, uint64_t time_ns, struct error *error)
 {
 	int err = db_begin(&file->db, error);
 
@@ -105,7 +105,8 @@ static int begin(struct history_file *file, uint64_t time_ns, struct error *erro
 }
 
 /* Ends the transaction: with err, nothing of it is in the file. */
-static int end(struct history_file *file, bool is_new_segment, int err, struct error *error)
+static int end_transaction(struct history_file *file, bool is_new_segment, int err,
+			   struct error *error)
 {
 	if (!err)
 		err = db_run(&file->db, SQL_COMMIT, error);
@@ -223,13 +224,13 @@ static void take_fields(struct history_file *file, const struct moment *moment)
 static int add_ids(struct history_file *file, const struct moment *moment, struct error *error)
 {
 	bool is_new_segment = !file->segment_id;
-	int err = begin(file, moment->time_ns, error);
+	int err = begin_transaction(file, moment->time_ns, error);
 
 	if (!err)
 		err = file_add_fields(file, error);
 	if (!err && moment->guests)
 		err = file_add_guests(file, moment->guests, moment->time_ns, error);
-	err = end(file, is_new_segment, err, error);
+	err = end_transaction(file, is_new_segment, err, error);
 	if (err) {
 		forget_ids(file);
 		return err;
@@ -300,14 +301,14 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	bool is_new_minute = file->minutes.start_s &&
 			     file->minutes.start_s != minute_of(moment);
 	const struct file_clock clock = history_file_next_clock(file, moment);
-	int err = begin(file, moment->time_ns, error);
+	int err = begin_transaction(file, moment->time_ns, error);
 
 	file->nr_dropping = 0;
 	if (!err)
 		err = add_moment(file, moment, packed, &clock, is_new_minute, error);
 	for (size_t i = 0; i < moment->nr_notices && !err; i++)
 		err = add_note(file, moment->time_ns, moment->notices[i].text, error);
-	err = end(file, is_new_segment, err, error);
+	err = end_transaction(file, is_new_segment, err, error);
 	if (err)
 		return err;
 	file->needs_totals = false;
@@ -352,10 +353,10 @@ static int file_note(void *state, uint64_t time_ns, const char *text, struct err
 	if (err)
 		return err;
 	is_new_segment = !file->segment_id;
-	err = begin(file, time_ns, error);
+	err = begin_transaction(file, time_ns, error);
 	if (!err)
 		err = add_note(file, time_ns, text, error);
-	return end(file, is_new_segment, err, error);
+	return end_transaction(file, is_new_segment, err, error);
 }
 
 /*
@@ -383,10 +384,10 @@ static int finish(struct history_file *file, struct error *error)
 	if (!file->db.sqlite || !file->minutes.start_s || !file->segment_id ||
 	    !history_file_is_there(file))
 		return 0;
-	err = begin(file, file->latest_ns, error);
+	err = begin_transaction(file, file->latest_ns, error);
 	if (!err)
 		err = add_minute(file, file->latest_ns, error);
-	return end(file, false, err, error);
+	return end_transaction(file, false, err, error);
 }
 
 int history_file_close(struct history_file *file, struct error *error)

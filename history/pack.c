@@ -69,7 +69,7 @@ static unsigned char *room(struct blob *blob, size_t size)
 	return blob->bytes + blob->size;
 }
 
-static void end(struct blob *blob, const unsigned char *at)
+static void end_blob(struct blob *blob, const unsigned char *at)
 {
 	blob->size = (size_t)(at - blob->bytes);
 }
@@ -104,7 +104,7 @@ static void put_rows(struct blob *blob, const struct changes *changes)
 	at = put_number(at, changes->nr);
 	at = columns_put(at, COLUMNS_KEYS, changes);
 	at = columns_put(at, COLUMNS_COUNTS, changes);
-	end(blob, columns_put(at, COLUMNS_TIMES, changes));
+	end_blob(blob, columns_put(at, COLUMNS_TIMES, changes));
 }
 
 /* The timing of a row that has buckets of its own. */
@@ -140,7 +140,7 @@ static void put_hists(struct blob *blob, const struct changes *changes)
 				at = put_number(at, changes_counts(changes, timing)[k]);
 		}
 	}
-	end(blob, at);
+	end_blob(blob, at);
 }
 
 /* ---- guests */
@@ -175,7 +175,7 @@ static void put_guest(struct blob *blob, const struct guest *guest)
 		at = put_number(at, (uint64_t)guest->vcpus[i].index);
 		at = put_number(at, (uint64_t)guest->vcpus[i].tid);
 	}
-	end(blob, at);
+	end_blob(blob, at);
 }
 
 static void put_guests(struct blob *blob, const struct guests *guests)
@@ -185,7 +185,7 @@ static void put_guests(struct blob *blob, const struct guests *guests)
 
 	while (guests_ended_at(guests, nr - guests_count(guests)))
 		nr++;
-	end(blob, put_number(room(blob, NUMBER_BYTES), nr));
+	end_blob(blob, put_number(room(blob, NUMBER_BYTES), nr));
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
 		put_guest(blob, guest);
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
@@ -200,7 +200,7 @@ static void put_sources(struct blob *blob, const struct moment *moment)
 
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		at = put_number(at, moment->source_ns[i]);
-	end(blob, at);
+	end_blob(blob, at);
 }
 
 static void put_part(struct blob *blob, enum moment_part part, const struct moment *moment)

@@ -48,7 +48,7 @@ int past_check(const struct past *past, struct error *error)
 }
 
 /* Keeps the first failure. Returns err. */
-static int note(struct past *past, int err, const struct error *error)
+static int keep_failure(struct past *past, int err, const struct error *error)
 {
 	if (err && err != -ENOENT && err != -EAGAIN && !past->failure.text[0])
 		error_set(&past->failure, 0, "%s", error->text[0] ? error->text : strerror(-err));
@@ -99,7 +99,7 @@ static int read_segment(struct past *past, uint32_t id, struct error *error)
 	return err;
 }
 
-static int choose(struct past *past, const struct stored *at, struct error *error)
+static int choose_moment(struct past *past, const struct stored *at, struct error *error)
 {
 	struct stored prev = { 0 };
 	int err = read_segment(past, at->segment, error);
@@ -122,7 +122,7 @@ int past_go(struct past *past, uint64_t time_ns, struct error *error)
 	struct stored at;
 	int err = store->type->find(store->state, time_ns, &at, error);
 
-	return note(past, err ? err : choose(past, &at, error), error);
+	return keep_failure(past, err ? err : choose_moment(past, &at, error), error);
 }
 
 /* Where time never goes back the end is not looked for: moments may come later. */
@@ -147,14 +147,14 @@ int past_go_first(struct past *past, uint64_t from_ns, uint64_t to_ns, uint64_t 
 	}
 	err = reader_run(reader, from_ns, to_ns, UINT64_MAX, &first, &last, error);
 	if (err)
-		return note(past, err, error);
+		return keep_failure(past, err, error);
 	for (last_id = last.id; !err;)
 		err = reader_run(reader, from_ns, to_ns, first.id, &first, &last, error);
 	if (err == -ENOENT)
-		err = choose(past, &first, error);
+		err = choose_moment(past, &first, error);
 	if (!err)
 		*ret_last_id = last_id;
-	return note(past, err, error);
+	return keep_failure(past, err, error);
 }
 
 int past_go_to(struct past *past, uint64_t time_ns, struct error *error)
@@ -169,7 +169,7 @@ int past_go_to(struct past *past, uint64_t time_ns, struct error *error)
 			at = next;
 		err = err == -ENOENT ? 0 : err;
 	}
-	return note(past, err ? err : choose(past, &at, error), error);
+	return keep_failure(past, err ? err : choose_moment(past, &at, error), error);
 }
 
 int past_step(struct past *past, bool is_back, struct error *error)
@@ -178,7 +178,7 @@ int past_step(struct past *past, bool is_back, struct error *error)
 	struct stored at;
 	int err = from->id ? reader_step(&past->play.reader, from, is_back, &at, error) : -ENOENT;
 
-	return note(past, err ? err : choose(past, &at, error), error);
+	return keep_failure(past, err ? err : choose_moment(past, &at, error), error);
 }
 
 int past_enter(struct past *past, const char *machine, struct error *error)
@@ -209,19 +209,19 @@ int past_go_on(struct past *past, struct error *error)
 	int err = from->id ? reader_step(&past->play.reader, from, false, &at, error) : -ENOENT;
 
 	if (err)
-		return note(past, err, error);
+		return keep_failure(past, err, error);
 	if (replay_goes_on(&past->replay, &at))
 		err = reader_load_fields(&past->play.reader, error);
 	/* What is wanted may be more now. */
 	if (err || !replay_goes_on(&past->replay, &at) ||
 	    (fields && fields_count(fields) != nr_fields)) {
-		err = err ? err : choose(past, &at, error);
-		return err ? note(past, err, error) : 1;
+		err = err ? err : choose_moment(past, &at, error);
+		return err ? keep_failure(past, err, error) : 1;
 	}
 	if (at.flags & MOMENT_HAS_GUESTS)
 		err = reader_guests(&past->play.reader, &at, past->guests, error);
 	if (err)
-		return note(past, err, error);
+		return keep_failure(past, err, error);
 	replay_add(&past->replay, &at);
 	return 0;
 }
@@ -233,7 +233,7 @@ static int play_open(struct play *play, struct fields *fields, struct error *err
 	struct past *past = (struct past *)play;
 
 	replay_forget(&past->replay);
-	return note(past, reader_open(&play->reader, fields, error), error);
+	return keep_failure(past, reader_open(&play->reader, fields, error), error);
 }
 
 static size_t play_rewind(struct play *play)
@@ -242,7 +242,7 @@ static size_t play_rewind(struct play *play)
 	const struct stored at = past->replay.at;
 
 	if (past->replay.nr_added) /* a failure is one of the samples, too */
-		choose(past, &at, &(struct error){ "" });
+		choose_moment(past, &at, &(struct error){ "" });
 	return replay_samples(&past->replay);
 }
 
@@ -251,7 +251,7 @@ static void play_collect(struct play *play, size_t nr, uint32_t source, const st
 {
 	struct past *past = (struct past *)play;
 
-	if (!note(past, replay_go_to(&past->replay, nr, error), error))
+	if (!keep_failure(past, replay_go_to(&past->replay, nr, error), error))
 		replay_collect(&past->replay, source, want, sample);
 }
 
@@ -274,7 +274,7 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 	if (!err)
 		err = series_read(series, &past->play.reader, subject, &at, span, error);
 	reader_hold(&past->play.reader, false);
-	return note(past, err, error);
+	return keep_failure(past, err, error);
 }
 
 /* ---- players, of a past and of an interval: each plays one source */

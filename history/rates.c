@@ -127,7 +127,7 @@ static float rate_of(const struct rates_change *change, uint64_t elapsed_ns)
 }
 
 /* Puts the rates of keys that have a line. The changes of other keys stay in the list. */
-static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
+static void fill_column(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 {
 	size_t at = 0, nr_left = 0;
 
@@ -153,10 +153,10 @@ void rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
 	size_t column = find_column(rates, 0);
 
 	sort_changes(rates);
-	fill(rates, column, elapsed_ns);
+	fill_column(rates, column, elapsed_ns);
 	if (rates->nr_changes)
 		insert_keys(rates);
-	fill(rates, column, elapsed_ns);
+	fill_column(rates, column, elapsed_ns);
 	rates->columns[column].id = id;
 	for (size_t i = 0; i < SAMPLE_SOURCES; i++)
 		rates->columns[column].has_source[i] = elapsed_ns[i];

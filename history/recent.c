@@ -166,7 +166,7 @@ static size_t whole_size(const struct recent *recent)
 	       THREAD_BYTES;
 }
 
-static int add(struct recent *recent, const struct moment *moment, const struct packed *packed)
+static int ring_add(struct recent *recent, const struct moment *moment, const struct packed *packed)
 {
 	struct kept *kept = &recent->kept;
 	struct kept_moment copy;
@@ -191,7 +191,7 @@ int recent_add(struct recent *recent, const struct moment *moment, const struct 
 	int err;
 
 	pthread_mutex_lock(&recent->lock);
-	err = add(recent, moment, packed);
+	err = ring_add(recent, moment, packed);
 	pthread_mutex_unlock(&recent->lock);
 	return err;
 }

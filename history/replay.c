@@ -197,7 +197,7 @@ static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struc
 }
 
 /* What is before the moment; where that is not known, the state is the one after it. */
-static int load(struct replay *replay, struct error *error)
+static int load_before(struct replay *replay, struct error *error)
 {
 	struct run_up run_up = { .nr = 0 };
 	int err = choose_run_up(replay, &run_up, error);
@@ -223,7 +223,7 @@ static int advance(struct replay *replay, struct error *error)
 
 	reader_hold(replay->reader, true);
 	if (!replay->nr_played)
-		err = load(replay, error);
+		err = load_before(replay, error);
 	if (!err)
 		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
 				     error);

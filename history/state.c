@@ -31,7 +31,7 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 	};
 }
 
-static struct key_state *find(const struct state *state, const struct key *key)
+static struct key_state *find_key(const struct state *state, const struct key *key)
 {
 	size_t at = array_lower_bound(state->nr, i, key_compare(&state->list[i].key, key) < 0);
 
@@ -51,7 +51,7 @@ static void load_totals(struct state *state, const struct changes *totals)
 }
 
 /* The user has set totals to 0; levels stay. */
-static void reset(struct state *state, const struct reader *reader)
+static void reset_counters(struct state *state, const struct reader *reader)
 {
 	for (size_t i = 0; i < state->nr; i++) {
 		struct key_state *key = &state->list[i];
@@ -70,14 +70,14 @@ static void reset(struct state *state, const struct reader *reader)
 static void leave(const struct state *state, const struct key_state *gone)
 {
 	struct key key = { STATS_ENDED, -1, gone->key.field };
-	struct key_state *ended = gone->parent_before ? find(state, &key) : NULL;
+	struct key_state *ended = gone->parent_before ? find_key(state, &key) : NULL;
 
 	if (ended)
 		ended->parent_before += gone->parent_before;
 }
 
-static void add(struct state *state, struct key_state *key, const struct changes *changes,
-		const struct change *change, bool is_counter)
+static void add_change(struct state *state, struct key_state *key, const struct changes *changes,
+		       const struct change *change, bool is_counter)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 
@@ -196,11 +196,11 @@ static void begin_late(const struct state *state, const struct changes *changes,
 		       const struct change *change, const struct reader *reader)
 {
 	struct key event = change->key;
-	struct key_state *key = find(state, &change->key);
+	struct key_state *key = find_key(state, &change->key);
 	const struct key_state *parent;
 
 	event.field = reader_event(reader, event.field);
-	parent = event.field == FIELD_NONE ? NULL : find(state, &event);
+	parent = event.field == FIELD_NONE ? NULL : find_key(state, &event);
 	if (key && parent && !is_new(changes, &event))
 		key->parent_before = parent->count;
 }
@@ -214,7 +214,7 @@ void state_apply(struct state *state, const struct changes *changes, uint32_t fl
 	if (flags & MOMENT_FIRST)
 		state->nr = 0;
 	if (flags & MOMENT_RESET)
-		reset(state, reader);
+		reset_counters(state, reader);
 	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
 	array_grow(&state->list, &state->room, state->nr + nr_new);
 	if (nr_new)
@@ -224,8 +224,8 @@ void state_apply(struct state *state, const struct changes *changes, uint32_t fl
 		struct key_state *key = find_from(state, &change->key, &k);
 
 		if (key)
-			add(state, key, changes, change,
-			    reader_is_counter(reader, change->key.field));
+			add_change(state, key, changes, change,
+				   reader_is_counter(reader, change->key.field));
 		is_any_gone |= change->flags & CHANGE_GONE;
 	}
 	for (size_t i = 0; nr_new && i < changes->nr; i++) {

@@ -152,7 +152,7 @@ int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error 
 }
 
 /* The function at an address; NULL: no function is there. */
-static const struct symbol *find(const struct kallsyms *symbols, uint64_t address)
+static const struct symbol *find_symbol(const struct kallsyms *symbols, uint64_t address)
 {
 	size_t nr = array_lower_bound(symbols->nr, i, symbols->list[i].address <= address), first;
 	const struct symbol *symbol;
@@ -182,7 +182,7 @@ bool kallsyms_has(const struct kallsyms *symbols, const char *name, uint64_t add
 
 bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size)
 {
-	const struct symbol *symbol = find(symbols, address);
+	const struct symbol *symbol = find_symbol(symbols, address);
 
 	if (!symbol)
 		return false;
@@ -193,7 +193,7 @@ bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, 
 
 const char *kallsyms_function(const struct kallsyms *symbols, uint64_t address)
 {
-	const struct symbol *symbol = find(symbols, address);
+	const struct symbol *symbol = find_symbol(symbols, address);
 
 	return symbol ? symbol->name : NULL;
 }

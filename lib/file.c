@@ -31,7 +31,7 @@ static int wait_for_bytes(int fd)
 }
 
 /* Until buf is full or the file ends; returns the length or -errno. */
-static long fill(int fd, char *buf, size_t size)
+static long fill_buffer(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
 
@@ -62,7 +62,7 @@ long read_small(const char *path, char *buf, size_t size)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	len = fill(fd, buf, size - 1);
+	len = fill_buffer(fd, buf, size - 1);
 	close(fd);
 	if (len >= 0)
 		buf[len] = '\0';
@@ -86,7 +86,7 @@ static int fill_growing(int fd, size_t max, char **text, size_t *ret_size)
 
 	do {
 		array_grow(text, &room, size + STEP);
-		n = fill(fd, *text + size, room - size - 1);
+		n = fill_buffer(fd, *text + size, room - size - 1);
 		if (n < 0)
 			return (int)n;
 		size += (size_t)n;

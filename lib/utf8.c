@@ -87,10 +87,10 @@ static void cut(char *text, size_t size, const char *whole, const uint64_t *hash
 		strcpy(text + at, CUT);
 }
 
-static void put(char *text, size_t size, bool is_name, const char *format, va_list args)
+static void put_char(char *text, size_t size, bool is_name, const char *format, va_list args)
 	__attribute__((format(printf, 4, 0)));
 
-static void put(char *text, size_t size, bool is_name, const char *format, va_list args)
+static void put_char(char *text, size_t size, bool is_name, const char *format, va_list args)
 {
 	va_list again;
 	int len;
@@ -112,7 +112,7 @@ void text_put(char *ret_text, size_t size, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put(ret_text, size, false, format, args);
+	put_char(ret_text, size, false, format, args);
 	va_end(args);
 }
 
@@ -121,7 +121,7 @@ void name_put(char *ret_name, size_t size, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put(ret_name, size, true, format, args);
+	put_char(ret_name, size, true, format, args);
 	va_end(args);
 }
 
@@ -137,7 +137,7 @@ void text_vadd(char *text, size_t size, const char *format, va_list args)
 	if (vsnprintf(NULL, 0, format, again) >= (int)(size - len) && len + mark >= size)
 		cut(text, size, text, NULL); /* there is no room for the mark behind it */
 	else
-		put(text + len, size - len, false, format, args);
+		put_char(text + len, size - len, false, format, args);
 	va_end(again);
 }
 

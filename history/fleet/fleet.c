@@ -77,8 +77,8 @@ static void advise_rules(const struct fleet *fleet, int err, struct error *error
 }
 
 /* Makes the moments that are requested. Called without the lock. */
-static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
-		struct kept *made, struct error *error)
+static int make_moment(const struct fleet *fleet, const struct request *request,
+		       struct cache *cache, struct kept *made, struct error *error)
 {
 	struct http_query queries[QUERIES];
 	int err;
@@ -106,7 +106,7 @@ static int fetch(struct fleet *fleet, const struct request *request, struct erro
 	int err;
 
 	pthread_mutex_unlock(&fleet->lock);
-	err = make(fleet, request, cache, &made, error);
+	err = make_moment(fleet, request, cache, &made, error);
 	pthread_mutex_lock(&fleet->lock);
 	add_made(fleet, request, &made);
 	return err;
@@ -241,7 +241,7 @@ static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct er
 	return 0;
 }
 
-static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *error)
+static int fleet_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *error)
 {
 	struct fleet *fleet = state;
 	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
@@ -265,8 +265,8 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 	return err;
 }
 
-static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		struct error *error)
+static int fleet_step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
+		      struct error *error)
 {
 	struct fleet *fleet = state;
 	uint32_t of;
@@ -427,8 +427,8 @@ void fleet_set_patience(struct fleet *fleet, unsigned int ms)
 struct store fleet_store(struct fleet *fleet)
 {
 	static const struct store_type type = {
-		.find = find,
-		.step = step,
+		.find = fleet_find,
+		.step = fleet_step,
 		.find_flagged = find_flagged,
 		.read = read_part,
 		.fields = each_field,

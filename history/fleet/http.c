@@ -63,7 +63,7 @@ struct transfer {
 
 /* ---- the library */
 
-static int load(struct library *library, struct error *error)
+static int load_library(struct library *library, struct error *error)
 {
 	static const char *const names[] = { LIBRARY, LIBRARY_GNUTLS, NULL };
 	const struct library_function all[] = {
@@ -98,7 +98,7 @@ int http_open(const char *url, const struct http_access *access, struct http **r
 	      struct error *error)
 {
 	struct http *http = xcalloc(1, sizeof(*http));
-	int err = load(&http->library, error);
+	int err = load_library(&http->library, error);
 
 	http->access = *access;
 	http->url = xstrdup(url);

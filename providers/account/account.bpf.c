@@ -95,8 +95,8 @@ static __always_inline _Bool is_owner(struct task_struct *task, const struct kvm
 }
 
 /* Writes the record with what is at from, where that is wanted; size is a number of CO-RE's. */
-static __always_inline void put(struct seq_file *seq, struct record *record, __u32 size,
-				const void *from)
+static __always_inline void put_record(struct seq_file *seq, struct record *record, __u32 size,
+				       const void *from)
 {
 	if (size > ACCOUNT_BYTES_MAX || !wants_bytes)
 		size = 0;
@@ -242,12 +242,12 @@ int read_account(struct bpf_iter__task_file *ctx)
 	if (!record)
 		return 0;
 	if (held == HELD_VM) {
-		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat),
-		    &((struct kvm *)of)->stat);
+		put_record(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat),
+			   &((struct kvm *)of)->stat);
 	} else {
 		read_thread(of, &record->head.thread);
-		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat),
-		    &((struct kvm_vcpu *)of)->stat);
+		put_record(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat),
+			   &((struct kvm_vcpu *)of)->stat);
 	}
 	return 0;
 }

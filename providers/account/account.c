@@ -373,7 +373,7 @@ static void add_part(struct account *account, const struct account_head *head)
 	};
 }
 
-static void take(void *arg, const struct account_head *head, const char *bytes)
+static void take_record(void *arg, const struct account_head *head, const char *bytes)
 {
 	const struct reading *reading = arg;
 	struct account *account = reading->account;
@@ -520,7 +520,7 @@ static int read_process(struct account *account, pid_t pid, bool with_bytes, str
 
 	account->nr_parts = 0;
 	forget_seen(account);
-	err = account_read(account->reader, pid, with_bytes, take, &reading);
+	err = account_read(account->reader, pid, with_bytes, take_record, &reading);
 	if (!err)
 		guests_report(account->args.guests, pid, account->parts, account->nr_parts);
 	return err == -ESRCH ? 0 : err; /* it has ended */

@@ -14,7 +14,7 @@ struct account_lives {
 	struct ring_buffer *ring;
 };
 
-static int take(void *arg, void *record, size_t size)
+static int take_life(void *arg, void *record, size_t size)
 {
 	const struct account_lives *lives = arg;
 	const struct account_begun *begun = record;
@@ -27,7 +27,7 @@ static int take(void *arg, void *record, size_t size)
 	return 0;
 }
 
-static bool load(struct account_lives *lives)
+static bool load_program(struct account_lives *lives)
 {
 	lives->program = lives_program__open();
 	if (!lives->program)
@@ -36,7 +36,8 @@ static bool load(struct account_lives *lives)
 	bpf_program__set_autoload(lives->program->progs.on_vcpu_end, lives->config.ended);
 	if (lives_program__load(lives->program) || lives_program__attach(lives->program))
 		return false;
-	lives->ring = ring_buffer__new(bpf_map__fd(lives->program->maps.lives), take, lives, NULL);
+	lives->ring =
+		ring_buffer__new(bpf_map__fd(lives->program->maps.lives), take_life, lives, NULL);
 	return lives->ring != NULL;
 }
 
@@ -46,7 +47,7 @@ struct account_lives *account_lives_new(const struct account_lives_config *confi
 
 	bpf_be_quiet();
 	lives->config = *config;
-	if (load(lives))
+	if (load_program(lives))
 		return lives;
 	account_lives_free(lives);
 	return NULL;

@@ -45,7 +45,7 @@ static struct vcpu_times *find_vcpu(struct account_times *times, const struct ac
 	return vcpu;
 }
 
-static void begin(struct vcpu_times *vcpu, uint32_t tid, const struct passed *now)
+static void begin_thread(struct vcpu_times *vcpu, uint32_t tid, const struct passed *now)
 {
 	*vcpu = (struct vcpu_times){ .key = vcpu->key, .hh = vcpu->hh, .tid = tid, .first = *now,
 				     .latest = *now };
@@ -113,7 +113,7 @@ bool account_times_read(struct account_times *times, const struct account_head *
 		now.open_ns = now.thread.asleep_ns;
 	vcpu = find_vcpu(times, head);
 	if (vcpu->tid != head->tid)
-		begin(vcpu, head->tid, &now);
+		begin_thread(vcpu, head->tid, &now);
 	before = &vcpu->latest;
 	if (now.open_ns && has_slept_on(before, &now))
 		now.open_ns = before->open_ns + minus(now.thread.now_ns, before->thread.now_ns);

@@ -232,8 +232,8 @@ static int read_counter(int folder, const char *name, uint64_t *ret_value)
 	return debugfs_counter_parse(text, ret_value) ? 0 : -EINVAL;
 }
 
-static void take(const struct debugfs_counter *counter, struct debugfs_reading *reading,
-		 struct debugfs_total *total, uint64_t value)
+static void take_vm(const struct debugfs_counter *counter, struct debugfs_reading *reading,
+		    struct debugfs_total *total, uint64_t value)
 {
 	if (counter->kind != FIELD_COUNTER)
 		value = kvm_counter_level(value);
@@ -266,7 +266,7 @@ static int read_vm(const struct debugfs_vms *vms, int folder, struct debugfs_vm 
 		if (err == -EPERM || err == -EACCES || descriptors_are_short(err))
 			return err;
 		if (!err)
-			take(counter, reading, &vm->owner->totals[i], value);
+			take_vm(counter, reading, &vm->owner->totals[i], value);
 		reading->is_absent = err == -ENOENT && !vm->is_new;
 	}
 	return 0;

@@ -133,8 +133,8 @@ bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, u
 
 /* ---- what is new */
 
-static struct counted *count(struct exits_guest_code *code, const struct exits_pc_key *key,
-			     uint64_t more)
+static struct counted *count_code(struct exits_guest_code *code, const struct exits_pc_key *key,
+				  uint64_t more)
 {
 	struct counted *counted;
 
@@ -173,12 +173,13 @@ static void count_slots(struct exits_guest_code *code, uint32_t number)
 			continue;
 		key.pc = slot.pc;
 		key.cell = slot.cell;
-		count(code, &key, slot.count)->is_in_slot = true;
+		count_code(code, &key, slot.count)->is_in_slot = true;
 	}
 }
 
 /* False: while the guest's names are read its counts wait. */
-static bool add(struct exits_guest_code *code, const struct counted *counted, struct stack_sums *to)
+static bool add_code(struct exits_guest_code *code, const struct counted *counted,
+		     struct stack_sums *to)
 {
 	const struct exits_pc_key *key = &counted->key;
 	const struct exits_code *exit = &code->config.bpf->codes[key->cell % EXITS_CELLS];
@@ -210,7 +211,7 @@ static void give(struct exits_guest_code *code, struct counted *counted, struct 
 	bool is_idle = counted->now == counted->given && !counted->is_in_slot;
 
 	if (is_new) {
-		if (add(code, counted, to))
+		if (add_code(code, counted, to))
 			counted->given = counted->now;
 	} else if (is_idle || (is_absent && counted->was_absent)) {
 		if (counted->is_in_map)
@@ -231,7 +232,7 @@ void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_
 	code->nr_idle = 0;
 	exits_long_look(&code->cells, code->config.names, code->config.bpf->codes, true);
 	for (uint32_t i = 0; i < nr; i++)
-		count(code, &keys[i], counts[i])->is_in_map = true;
+		count_code(code, &keys[i], counts[i])->is_in_map = true;
 	for (uint32_t i = 0; i < code->config.bpf->max_threads; i++)
 		count_slots(code, i);
 	HASH_ITER(hh, code->counted, counted, next) {

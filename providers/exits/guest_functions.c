@@ -213,7 +213,7 @@ static bool prepare(const struct guest_functions *functions, const struct source
 }
 
 /* False: nobody looks whether the symbols are still valid, and none is, without a descriptor. */
-static bool start(struct reading *reading, pthread_t *ret_thread)
+static bool start_thread(struct reading *reading, pthread_t *ret_thread)
 {
 	int err = thread_start(ret_thread, run, reading);
 
@@ -239,7 +239,7 @@ static void begin_reading(struct guest_functions *functions, struct source *sour
 	source->reading = reading;
 	source->begun_ns = clock_now_ns();
 	nr_readings++;
-	if (prepare(functions, source, pid, reading) && start(reading, &thread)) {
+	if (prepare(functions, source, pid, reading) && start_thread(reading, &thread)) {
 		pthread_detach(thread);
 		return;
 	}

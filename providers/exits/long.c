@@ -75,7 +75,7 @@ void exits_long_set(struct exits_long_list *list, struct exits_bpf *bpf,
 	exits_bpf_set_long(bpf, list->longer_ns, list->cells.is_left_out);
 }
 
-/* What take() works with. */
+/* What take_report() works with. */
 struct taking {
 	const struct exits_bpf *bpf;
 	struct exits_long_output output;
@@ -94,7 +94,7 @@ static bool is_protected(const struct taking *taking, const volatile struct exit
 	return false;
 }
 
-static void take(void *arg, const struct exits_long *exit)
+static void take_report(void *arg, const struct exits_long *exit)
 {
 	const struct taking *taking = arg;
 	const volatile struct exits_thread *record;
@@ -155,7 +155,7 @@ int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
 		return 0;
 	exits_long_set(list, bpf, names);
 	sample->long_exits.since_ns = list->since_ns;
-	err = exits_bpf_long(bpf, take, &taking);
+	err = exits_bpf_long(bpf, take_report, &taking);
 	if (!err)
 		name_functions(list, functions, &sample->long_exits);
 	return err;

@@ -299,8 +299,8 @@ static void want_name(const struct exits_stacks *stacks, const struct exits_stac
 }
 
 /* False: the guest's function has no name yet. */
-static bool add(struct exits_stacks *stacks, const struct exits_stack_key *key,
-		struct stack_item *item)
+static bool add_stack(struct exits_stacks *stacks, const struct exits_stack_key *key,
+		      struct stack_item *item)
 {
 	struct exits_vcpu_id owner = owner_of(stacks, key);
 	uint32_t function = 0;
@@ -337,7 +337,7 @@ static void add_sums(struct exits_stacks *stacks)
 		const struct exits_stack_sum sum = stacks->sums[i];
 		struct stack_item item = { .ns = (int64_t)sum.ns, .count = sum.count };
 
-		if (add(stacks, &stacks->keys[i], &item))
+		if (add_stack(stacks, &stacks->keys[i], &item))
 			continue;
 		if (stacks->nr_waiting == EXITS_STACK_SUMS) {
 			stacks->to->lost_ns += sum.ns;
@@ -402,7 +402,7 @@ static void add_absences(struct exits_stacks *stacks, const struct away_list *no
 		struct away *away = &now->list[i];
 		struct stack_item item = { .ns = (int64_t)away->ns };
 
-		if (add(stacks, &away->key, &item))
+		if (add_stack(stacks, &away->key, &item))
 			away->item = item;
 	}
 	free(stacks->away.list);

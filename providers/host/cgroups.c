@@ -167,7 +167,7 @@ static size_t length_of_mount(const struct host_cgroups *cgroups, const char *pa
 }
 
 /* The cgroup of the first len bytes of path, and all above it, up to the mount point. */
-static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, size_t len)
+static struct host_cgroup *get_cgroup(struct host_cgroups *cgroups, const char *path, size_t len)
 {
 	size_t root = length_of_mount(cgroups, path);
 	struct host_cgroup *cgroup;
@@ -179,7 +179,7 @@ static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, s
 	cgroup = new_cgroup(cgroups, path, len);
 	slash = memrchr(path, '/', len);
 	if (slash && (size_t)(slash - path) > root)
-		cgroup->parent = get(cgroups, path, (size_t)(slash - path));
+		cgroup->parent = get_cgroup(cgroups, path, (size_t)(slash - path));
 	return cgroup;
 }
 
@@ -218,7 +218,7 @@ struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, p
 	len = strlen(path);
 	while (len && path[len - 1] == '/')
 		len--;
-	return len ? get(cgroups, path, len) : NULL;
+	return len ? get_cgroup(cgroups, path, len) : NULL;
 }
 
 /* ---- how long it was throttled ---- */

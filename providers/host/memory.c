@@ -198,7 +198,7 @@ static void add_target(struct reading *reading, const struct guest_memory *guest
 }
 
 /* All guests that were never read, or the next one in turn. */
-static void choose(struct host_memory *memory, struct reading *reading)
+static void choose_guest(struct host_memory *memory, struct reading *reading)
 {
 	for (size_t i = 0; i < memory->follow.nr; i++) {
 		if (!guest_at(memory, i)->was_tried)
@@ -213,7 +213,7 @@ static void choose(struct host_memory *memory, struct reading *reading)
 }
 
 /* If no thread can be started, these guests are read in a later turn. */
-static void begin(struct host_memory *memory)
+static void begin_reading(struct host_memory *memory)
 {
 	size_t most = count_untried(memory) + 1;
 	struct reading *reading =
@@ -222,7 +222,7 @@ static void begin(struct host_memory *memory)
 
 	reading->begun_ns = clock_now_ns();
 	env_path(memory->env, reading->proc, sizeof(reading->proc), "/proc");
-	choose(memory, reading);
+	choose_guest(memory, reading);
 	if (thread_start(&thread, run, reading) < 0) {
 		free(reading);
 		return;
@@ -233,7 +233,7 @@ static void begin(struct host_memory *memory)
 }
 
 /* A process that has ended, or cannot be looked into, keeps what was known. */
-static void take(struct host_memory *memory)
+static void take_results(struct host_memory *memory)
 {
 	size_t nr_done = atomic_load(&memory->reading->nr_done);
 
@@ -253,7 +253,7 @@ static void take(struct host_memory *memory)
  * Plans the next reading: at once if there are guests that were never read, else so that each guest
  * has a turn in a round; but not before the thread has rested.
  */
-static void end(struct host_memory *memory)
+static void end_reading(struct host_memory *memory)
 {
 	struct reading *reading = memory->reading;
 	uint64_t turn_ns = memory->follow.nr ? ROUND_NS / memory->follow.nr : ROUND_NS;
@@ -292,9 +292,9 @@ static void take_reading(struct host_memory *memory)
 	if (!memory->reading)
 		return;
 	has_ended = atomic_load(&memory->reading->state) == READING_HAS_ENDED;
-	take(memory);
+	take_results(memory);
 	if (has_ended)
-		end(memory);
+		end_reading(memory);
 	else if (clock_now_ns() - memory->reading->begun_ns > LEFT_NS &&
 		 memory->nr_left < LEFT_MAX)
 		leave_behind(memory);
@@ -306,7 +306,7 @@ void host_memory_take_turn(struct host_memory *memory)
 	if (memory->has_nodes)
 		follow_update(&memory->follow);
 	if (!memory->reading && memory->follow.nr && clock_now_ns() >= memory->next_ns)
-		begin(memory);
+		begin_reading(memory);
 }
 
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)

@@ -113,7 +113,7 @@ static __always_inline struct slot *take_slot(struct thread *thread, __u32 irq)
 	return 0;
 }
 
-static __always_inline void begin(const void *vcpu, __u32 irq, __u64 due_ns)
+static __always_inline void begin_pending(const void *vcpu, __u32 irq, __u64 due_ns)
 {
 	const char *pid = READ_POINTER(vcpu, struct kvm_vcpu, pid);
 	const char *task = READ_POINTER(pid, struct pid, tasks);
@@ -169,7 +169,7 @@ int on_accept(const __u64 *ctx)
 	if (is_direct(apic, vcpu))
 		__sync_fetch_and_add(&nr_direct, 1);
 	else
-		begin(vcpu, (__u32)ARGUMENT(ctx, 2), 0);
+		begin_pending(vcpu, (__u32)ARGUMENT(ctx, 2), 0);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static __always_inline void begin_if_enabled(const struct vgic_irq *irq)
 	__u32 intid = READ(irq, struct vgic_irq, intid);
 
 	if (vcpu && BPF_CORE_READ_BITFIELD_PROBED(irq, enabled))
-		begin(vcpu, intid, intid == VIRTUAL_TIMER ? timer_due_ns(vcpu) : 0);
+		begin_pending(vcpu, intid, intid == VIRTUAL_TIMER ? timer_due_ns(vcpu) : 0);
 }
 
 /* The registers: the second argument is the interrupt, which has changed, not always to pending. */
@@ -323,7 +323,8 @@ static __always_inline struct interrupt_time *count(__u32 tid, __u32 irq, __u64 
 	return time;
 }
 
-static __always_inline void end(struct slot *slot, __u32 tid, __u64 now_ns, __u64 run_delay_ns)
+static __always_inline void end_pending(struct slot *slot, __u32 tid, __u64 now_ns,
+					__u64 run_delay_ns)
 {
 	struct interrupt_time *time = count(tid, slot->irq, now_ns - slot->since_ns);
 
@@ -353,7 +354,7 @@ int on_entry(const void *ctx)
 
 		if (slot->state != SLOT_PENDING)
 			continue;
-		end(slot, tid, now_ns, run_delay_ns);
+		end_pending(slot, tid, now_ns, run_delay_ns);
 		if (slot->due_ns)
 			count(tid, INTERRUPT_TIMER,
 			      now_ns > slot->due_ns ? now_ns - slot->due_ns : 0);

@@ -137,7 +137,7 @@ static bool is_on(const struct env *env, const char *parameter)
 	return read_small(path, text, sizeof(text)) > 0 && (*text == 'Y' || *text == '1');
 }
 
-static void load(struct who_interrupts *interrupts, struct error *error)
+static void load_programs(struct who_interrupts *interrupts, struct error *error)
 {
 	struct interrupts_program *program;
 	int err;
@@ -183,7 +183,7 @@ void who_interrupts_want(struct who_interrupts *interrupts, const struct field_s
 		interrupts->program = NULL;
 	} else if (!interrupts->program) {
 		bpf_be_quiet();
-		load(interrupts, error);
+		load_programs(interrupts, error);
 	}
 }
 

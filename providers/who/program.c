@@ -59,7 +59,7 @@ static int64_t cpustat_from_rq(void)
 	return rq < 0 || stat < 0 ? 0 : stat - rq;
 }
 
-static int load(struct who_bpf *bpf, struct error *error)
+static int load_programs(struct who_bpf *bpf, struct error *error)
 {
 	int nr_cpus = libbpf_num_possible_cpus(), err;
 
@@ -97,7 +97,7 @@ int who_bpf_open(struct who_bpf **ret_bpf, struct error *error)
 
 	bpf_be_quiet();
 	bpf->places = xcalloc(WHO_TIMES, sizeof(*bpf->places));
-	err = load(bpf, error);
+	err = load_programs(bpf, error);
 	if (err)
 		who_bpf_close(bpf);
 	else

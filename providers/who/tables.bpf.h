@@ -135,7 +135,8 @@ __attribute__((noinline)) int add_elsewhere(struct charge *charge)
 	return 0;
 }
 
-static __always_inline void add(__u64 ran_hash, __u32 tid, enum who_kind kind, __u64 ran, __u64 ns)
+static __always_inline void add_charge(__u64 ran_hash, __u32 tid, enum who_kind kind, __u64 ran,
+				       __u64 ns)
 {
 	__u64 hash = mix(ran_hash, tid) | WHO_IS_MADE;
 	__u32 at = hash % WHO_TIMES;
@@ -152,7 +153,7 @@ static __always_inline void add(__u64 ran_hash, __u32 tid, enum who_kind kind, _
 
 static __always_inline void add_kind(__u32 tid, enum who_kind kind, __u64 ns)
 {
-	add(hash_of(kind), tid, kind, 0, ns);
+	add_charge(hash_of(kind), tid, kind, 0, ns);
 }
 
 #endif

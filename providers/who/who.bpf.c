@@ -140,7 +140,7 @@ static __always_inline void charge(struct moment *now, struct who_record *record
 	rest_ns -= charge_irqs(record->tid, WHO_SOFTIRQ, record->irqs.soft_ns, now->irqs.soft_ns,
 			       rest_ns);
 	if (rest_ns)
-		add(now->ran_hash, record->tid, now->ran_kind, now->ran, rest_ns);
+		add_charge(now->ran_hash, record->tid, now->ran_kind, now->ran, rest_ns);
 }
 
 /* On its new CPU a vCPU waits since it was queued there, by the clock of that CPU. */
@@ -204,8 +204,8 @@ static __always_inline void charge_unseen(struct who_record *record,
 }
 
 /* has_run: up to now; else it may wait already, as one that is woken twice. */
-static __always_inline void begin(const struct task_struct *task, __u32 number, __u32 cpu,
-				  _Bool has_run)
+static __always_inline void begin_wait(const struct task_struct *task, __u32 number, __u32 cpu,
+				       _Bool has_run)
 {
 	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 	struct who_record *record = record_at(number);
@@ -249,8 +249,8 @@ static __always_inline void count_preemption(struct who_record *record, struct t
 }
 
 /* The kernel's own sum says how long the wait was; what of it is not charged yet is added. */
-static __always_inline void end(struct moment *now, struct who_record *record,
-				struct task_struct *task)
+static __always_inline void end_wait(struct moment *now, struct who_record *record,
+				     struct task_struct *task)
 {
 	__u64 queued_ns = task->sched_info.last_queued, sum_ns = task->sched_info.run_delay, ns;
 
@@ -317,7 +317,7 @@ static __always_inline void pass_time(struct queue *queue, const struct task_str
 	}
 	record = now.ended ? record_at(now.ended) : 0;
 	if (record)
-		end(&now, record, next);
+		end_wait(&now, record, next);
 }
 
 SEC("tp_btf/sched_switch")
@@ -336,7 +336,7 @@ int on_switch(const __u64 *ctx)
 	if (has_waiting)
 		pass_time(queue, prev, number, next);
 	if (goes_on && is_vcpu(number))
-		begin(prev, number, cpu, 1);
+		begin_wait(prev, number, cpu, 1);
 	return 0;
 }
 
@@ -347,7 +347,7 @@ int on_wakeup(const __u64 *ctx)
 	__u32 number = number_of(task->pid);
 
 	if (is_vcpu(number) && task->sched_info.last_queued)
-		begin(task, number, task->thread_info.cpu, 0);
+		begin_wait(task, number, task->thread_info.cpu, 0);
 	return 0;
 }
 

@@ -271,7 +271,7 @@ static void add_waits(const struct who *who, const struct who_member *member, st
 
 /* ---- the provider */
 
-static void stop(struct who *who)
+static void stop_counting(struct who *who)
 {
 	who_bpf_close(who->bpf);
 	who->bpf = NULL;
@@ -286,7 +286,7 @@ static void who_close(void *state)
 
 	if (!who)
 		return;
-	stop(who);
+	stop_counting(who);
 	who_interrupts_free(who->interrupts);
 	who_members_release(&who->members);
 	free(who->culprits);
@@ -335,7 +335,7 @@ static int who_want(void *state, const struct want *want, struct error *error)
 	who->scope = want->scope;
 	who->guest = want->guest;
 	if (!field_set_has(&want->fields, who->waits)) {
-		stop(who);
+		stop_counting(who);
 	} else if (!who->bpf) {
 		err = who_bpf_open(&who->bpf, error);
 		who->members.generation = UINT64_MAX; /* the programs have no thread yet */

@@ -141,7 +141,7 @@ static size_t value_text(const struct rule_value *value, char conversion, char *
 	}
 }
 
-static void put(FILE *out, char c, size_t n)
+static void put_repeated(FILE *out, char c, size_t n)
 {
 	while (n--)
 		putc_unlocked(c, out);
@@ -167,13 +167,13 @@ static void print_piece(const struct rules_values *values, const struct rules_pi
 		sign = piece->has_sign ? '+' : piece->has_blank ? ' ' : '\0';
 	pad = (size_t)piece->width > len + !!sign ? (size_t)piece->width - len - !!sign : 0;
 	if (!piece->is_left && !(piece->has_zeros && is_number))
-		put(out, ' ', pad);
-	put(out, sign, !!sign);
+		put_repeated(out, ' ', pad);
+	put_repeated(out, sign, !!sign);
 	if (!piece->is_left && piece->has_zeros && is_number)
-		put(out, '0', pad);
+		put_repeated(out, '0', pad);
 	fwrite_unlocked(text, 1, len, out);
 	if (piece->is_left)
-		put(out, ' ', pad);
+		put_repeated(out, ' ', pad);
 }
 
 static const struct print_rule *find_rule(const struct rules *rules, uint64_t event,

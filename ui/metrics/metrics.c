@@ -87,8 +87,8 @@ static bool is_chosen(const struct output *out, enum metric_id id)
 }
 
 /* Begins a series with the guest's label; guest NULL: it is of no guest. */
-static void begin(const struct output *out, enum metric_id id, const char *suffix,
-		  const struct guest_sum *guest)
+static void begin_metric(const struct output *out, enum metric_id id, const char *suffix,
+			 const struct guest_sum *guest)
 {
 	text_series(out->text, id, suffix);
 	if (guest)
@@ -153,7 +153,7 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 
 	if (!has_room(out, METRIC_GUEST_INFO, 1))
 		return;
-	begin(out, METRIC_GUEST_INFO, "", sum);
+	begin_metric(out, METRIC_GUEST_INFO, "", sum);
 	for (unsigned int i = 0; i < GUEST_WORDS; i++)
 		text_label(out->text, guest_word_names[i], guest->words.text[i]);
 	text_label_number(out->text, "pid", guest->pid);
@@ -165,7 +165,7 @@ static void write_guest_vcpus(const struct output *out, const struct guest_sum *
 {
 	if (!has_room(out, METRIC_GUEST_VCPUS, 1))
 		return;
-	begin(out, METRIC_GUEST_VCPUS, "", sum);
+	begin_metric(out, METRIC_GUEST_VCPUS, "", sum);
 	text_value(out->text, sum->named->guest->nr_vcpus);
 }
 
@@ -193,7 +193,7 @@ static void write_findings(const struct output *out)
 
 		if ((finding->guest != GUEST_ALL && !guest) || !has_room(out, METRIC_FINDING, 1))
 			continue;
-		begin(out, METRIC_FINDING, "", guest);
+		begin_metric(out, METRIC_FINDING, "", guest);
 		text_label(out->text, "rule", finding->rule->id);
 		text_value(out->text, finding->severity);
 	}
@@ -242,7 +242,7 @@ static void write_histogram(const struct output *out, enum metric_id id,
 
 		for (; bucket < end; bucket++)
 			count += timing->hist[bucket];
-		begin(out, id, "_bucket", guest);
+		begin_metric(out, id, "_bucket", guest);
 		if (reason)
 			text_label(out->text, "reason", reason);
 		if (edge < EDGES)
@@ -251,11 +251,11 @@ static void write_histogram(const struct output *out, enum metric_id id,
 			text_label(out->text, "le", "+Inf");
 		text_value(out->text, count);
 	}
-	begin(out, id, "_sum", guest);
+	begin_metric(out, id, "_sum", guest);
 	if (reason)
 		text_label(out->text, "reason", reason);
 	text_value_seconds(out->text, timing->total_ended_ns);
-	begin(out, id, "_count", guest);
+	begin_metric(out, id, "_count", guest);
 	if (reason)
 		text_label(out->text, "reason", reason);
 	text_value(out->text, count);
@@ -277,7 +277,7 @@ static void write_cell(const struct output *out, enum metric_id id, const struct
 	}
 	if (!has_room(out, id, 1))
 		return;
-	begin(out, id, "", guest);
+	begin_metric(out, id, "", guest);
 	text_label(out->text, names[id], field->label);
 	if (metric_at(id)->unit)
 		text_value_seconds(out->text, cell->timing->total_ns);
@@ -319,7 +319,7 @@ static void write_open(const struct output *out)
 
 		if (!guest || !has_room(out, METRIC_EXIT_OPEN, 1))
 			continue;
-		begin(out, METRIC_EXIT_OPEN, "", guest);
+		begin_metric(out, METRIC_EXIT_OPEN, "", guest);
 		text_label_number(out->text, "vcpu", stat->key.vcpu);
 		text_label(out->text, "reason", field->label);
 		text_value_seconds(out->text, open_ns);
@@ -375,7 +375,7 @@ static void write_part(const struct output *out, enum metric_id id, const struct
 {
 	if (!has_room(out, id, 1))
 		return;
-	begin(out, id, "", guest);
+	begin_metric(out, id, "", guest);
 	if (vcpu >= 0)
 		text_label_number(out->text, "vcpu", vcpu);
 	text_label(out->text, id == METRIC_VCPU_SECONDS ? "mode" : "part", part);
@@ -431,7 +431,7 @@ static void write_waits(const struct output *out)
 
 			if (!is_set || !has_room(out, METRIC_WAIT_SECONDS, 1))
 				continue;
-			begin(out, METRIC_WAIT_SECONDS, "", guest);
+			begin_metric(out, METRIC_WAIT_SECONDS, "", guest);
 			text_label(out->text, "kind", wait_part_name((enum wait_part)part));
 			text_value_seconds(out->text, guest->wait_ns[part]);
 		}

@@ -50,7 +50,7 @@ static void kept_release(struct kept_sums *sums)
 
 /* ---- guests and their labels ---- */
 
-static struct named_guest *find(const struct names *names, uint32_t id)
+static struct named_guest *find_guest(const struct names *names, uint32_t id)
 {
 	struct named_guest *named;
 
@@ -91,7 +91,7 @@ static bool is_brief(const struct named_guest *named)
 	return named->has_ended ? named->is_brief : !named->is_lasting || !named->label[0];
 }
 
-static void end(struct named_guest *named, uint64_t now_ns)
+static void end_guest(struct named_guest *named, uint64_t now_ns)
 {
 	if (named->has_ended)
 		return;
@@ -102,9 +102,9 @@ static void end(struct named_guest *named, uint64_t now_ns)
 		drop_label(named);
 }
 
-static void take(struct names *names, const struct guest *guest, uint64_t now_ns)
+static void take_guest(struct names *names, const struct guest *guest, uint64_t now_ns)
 {
-	struct named_guest *named = find(names, guest->id);
+	struct named_guest *named = find_guest(names, guest->id);
 
 	if (!named) {
 		named = xcalloc(1, sizeof(*named));
@@ -115,7 +115,7 @@ static void take(struct names *names, const struct guest *guest, uint64_t now_ns
 	}
 	named->guest = guest;
 	if (guest->has_ended)
-		end(named, now_ns);
+		end_guest(named, now_ns);
 	named->is_lasting |= now_ns - named->began_ns >= METRICS_BRIEF_NS;
 }
 
@@ -126,13 +126,13 @@ static void take_all(struct names *names, const struct guests *guests, uint64_t 
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next)
 		named->guest = NULL;
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
-		take(names, guest, now_ns);
+		take_guest(names, guest, now_ns);
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
-		take(names, guest, now_ns);
+		take_guest(names, guest, now_ns);
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
 		if (named->guest)
 			continue;
-		end(named, now_ns);
+		end_guest(named, now_ns);
 		drop_label(named);
 	}
 	names->has_begun = true;
@@ -235,7 +235,7 @@ static void take_forgotten(struct names *names, const struct facts *facts)
 	const struct stats_item *item;
 
 	for (size_t i = 0; (item = stats_removed_at(facts->stats, i)); i++) {
-		const struct named_guest *named = find(names, item->key.guest);
+		const struct named_guest *named = find_guest(names, item->key.guest);
 
 		if (is_guest(item->key.guest) && (!named || is_brief(named)))
 			kept_add(&names->forgotten, facts->fields, item, false);
@@ -267,7 +267,7 @@ static void take_known(struct names *names, const struct facts *facts)
 
 		if (item->key.guest != latest) {
 			latest = item->key.guest;
-			named = find(names, latest);
+			named = find_guest(names, latest);
 			if (named)
 				named->has_keys = true;
 			is_added = is_guest(latest) &&

@@ -18,7 +18,7 @@ static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)
 	text->size += size;
 }
 
-static void put(struct metrics_text *text, const char *string)
+static void put_text(struct metrics_text *text, const char *string)
 {
 	put_bytes(text, string, strlen(string));
 }
@@ -59,19 +59,19 @@ static void put_escaped(struct metrics_text *text, const char *value)
 		value += len;
 		if (!*value)
 			return;
-		put(text, *value == '\n' ? "\\n" : *value == '"' ? "\\\"" : "\\\\");
+		put_text(text, *value == '\n' ? "\\n" : *value == '"' ? "\\\"" : "\\\\");
 	}
 }
 
 static void put_header(struct metrics_text *text, const char *what, const char *value)
 {
-	put(text, "# ");
-	put(text, what);
-	put(text, " ");
-	put(text, text->metric->name);
-	put(text, " ");
-	put(text, value);
-	put(text, "\n");
+	put_text(text, "# ");
+	put_text(text, what);
+	put_text(text, " ");
+	put_text(text, text->metric->name);
+	put_text(text, " ");
+	put_text(text, value);
+	put_text(text, "\n");
 }
 
 void text_series(struct metrics_text *text, enum metric_id id, const char *suffix)
@@ -83,8 +83,8 @@ void text_series(struct metrics_text *text, enum metric_id id, const char *suffi
 		put_header(text, "HELP", metric->help);
 		put_header(text, "TYPE", metric_type_name(metric->type));
 	}
-	put(text, metric->name);
-	put(text, suffix);
+	put_text(text, metric->name);
+	put_text(text, suffix);
 	text->nr_series++;
 }
 
@@ -92,51 +92,51 @@ static void begin_label(struct metrics_text *text, const char *name)
 {
 	bool has_labels = text->size && text->bytes[text->size - 1] == '"';
 
-	put(text, has_labels ? "," : "{");
-	put(text, name);
-	put(text, "=\"");
+	put_text(text, has_labels ? "," : "{");
+	put_text(text, name);
+	put_text(text, "=\"");
 }
 
 void text_label(struct metrics_text *text, const char *name, const char *value)
 {
 	begin_label(text, name);
 	put_escaped(text, value);
-	put(text, "\"");
+	put_text(text, "\"");
 }
 
 void text_label_number(struct metrics_text *text, const char *name, int64_t value)
 {
 	begin_label(text, name);
 	if (value < 0)
-		put(text, "-");
+		put_text(text, "-");
 	put_number(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-	put(text, "\"");
+	put_text(text, "\"");
 }
 
 void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns)
 {
 	begin_label(text, name);
 	put_seconds(text, value_ns);
-	put(text, "\"");
+	put_text(text, "\"");
 }
 
 static void begin_value(struct metrics_text *text)
 {
 	bool has_labels = text->size && text->bytes[text->size - 1] == '"';
 
-	put(text, has_labels ? "} " : " ");
+	put_text(text, has_labels ? "} " : " ");
 }
 
 void text_value(struct metrics_text *text, uint64_t value)
 {
 	begin_value(text);
 	put_number(text, value);
-	put(text, "\n");
+	put_text(text, "\n");
 }
 
 void text_value_seconds(struct metrics_text *text, uint64_t value_ns)
 {
 	begin_value(text);
 	put_seconds(text, value_ns);
-	put(text, "\n");
+	put_text(text, "\n");
 }
