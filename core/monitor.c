@@ -137,7 +137,6 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			.stacks = monitor->facts.stacks,
 			.stats = monitor->stats,
 			.find_programs = find_programs,
-			.counts_all = monitor->config.counts_all,
 			.find_count = find_count,
 			.monitor = monitor,
 			.source = (uint32_t)i,

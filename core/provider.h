@@ -75,7 +75,6 @@ struct provider_args {
 	const struct stats *stats; /* as of the sample before; NULL: none are made */
 	/* Adds the programs of all providers, as of now. NULL: there are none. */
 	void (*find_programs)(void *monitor, struct programs *programs);
-	bool counts_all; /* events are counted whatever is wanted, see struct monitor_config */
 	/* See count_event() of struct provider: of the one that can. NULL: none can. */
 	bool (*find_count)(void *monitor, const char *event, uint64_t *ret_count);
 	void *monitor;

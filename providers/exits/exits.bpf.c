@@ -224,7 +224,8 @@ static __always_inline int begin_userspace(const struct bpf_raw_tracepoint_args 
 	struct exits_thread *thread = find_thread(cpu);
 	__u64 code = exits_user_code(ctx->args[0], (int)ctx->args[1]), now;
 
-	count_event(cpu, EXITS_EVENT_USERSPACE);
+	/* Here another thread may come in between. */
+	__sync_fetch_and_add(&cpus[cpu % EXITS_CPUS].events[EXITS_EVENT_USERSPACE], 1);
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)

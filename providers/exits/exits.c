@@ -257,7 +257,6 @@ static int start(struct exits_state *exits, struct error *error)
 		.stack_hz = exits->stack_hz,
 		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(exits->args.env),
 		.has_pcs = exits->has_guest_code,
-		.has_events = exits->args.counts_all,
 	};
 	int err;
 
@@ -507,8 +506,7 @@ static bool exits_count_event(void *state, const char *event, uint64_t *ret_coun
 {
 	const struct exits_state *exits = state;
 
-	return exits->bpf && exits->bpf->config.has_events &&
-	       exits_event_count(exits->bpf, event, ret_count);
+	return exits->bpf && exits_event_count(exits->bpf, event, ret_count);
 }
 
 const struct provider exits_provider = {

@@ -211,7 +211,6 @@ static int set_sizes(const struct exits_bpf *bpf)
 	int err = bpf_map__set_max_entries(program->maps.threads, threads);
 
 	program->rodata->nr_first = threads;
-	program->rodata->counts_events = bpf->config.has_events;
 	if (!err)
 		err = bpf_map__set_max_entries(program->maps.free_threads, most);
 	if (!err)
@@ -328,30 +327,35 @@ uint64_t exits_missed(const struct exits_bpf *bpf)
 	return missed;
 }
 
-bool exits_event_count(const struct exits_bpf *bpf, const char *event, uint64_t *ret_count)
+/* The program that counts an event; NULL: none does. */
+static const struct bpf_program *counting_program(const struct exits_bpf *bpf, const char *event,
+						  enum exits_event *ret_which)
 {
 	const struct split *exit = bpf->config.exit;
-	const struct {
-		const char *name; /* NULL: no program sees it */
-		const struct bpf_program *program;
-	} seen[EXITS_EVENTS] = {
-		[EXITS_EVENT_EXIT] = { exit ? exit->event : NULL,
-				       exit ? exit_program(bpf, exit->place) : NULL },
-		[EXITS_EVENT_ENTRY] = { bpf->is_timed ? exit->entry_event : NULL,
-					bpf->is_timed ? entry_program(bpf, exit->place) : NULL },
-		[EXITS_EVENT_USERSPACE] = { arch_userspace_split.event,
-					    bpf->program->progs.on_userspace },
-	};
-	uint64_t count = 0;
-	int which = 0;
 
-	while (which < EXITS_EVENTS && (!seen[which].name || strcmp(seen[which].name, event) != 0))
-		which++;
-	if (which == EXITS_EVENTS)
+	*ret_which = EXITS_EVENT_USERSPACE;
+	if (strcmp(event, arch_userspace_split.event) == 0)
+		return bpf->program->progs.on_userspace;
+	if (!bpf->is_timed || (exit->place != EXIT_IN_SVM && exit->place != EXIT_IN_VMX &&
+			       exit->place != EXIT_IN_SYNDROME))
+		return NULL;
+	*ret_which = EXITS_EVENT_EXIT;
+	if (strcmp(event, exit->event) == 0)
+		return exit_program(bpf, exit->place);
+	*ret_which = EXITS_EVENT_ENTRY;
+	return strcmp(event, exit->entry_event) == 0 ? entry_program(bpf, exit->place) : NULL;
+}
+
+bool exits_event_count(const struct exits_bpf *bpf, const char *event, uint64_t *ret_count)
+{
+	enum exits_event which;
+	const struct bpf_program *program = counting_program(bpf, event, &which);
+
+	if (!program)
 		return false;
+	*ret_count = missed_by(program);
 	for (int cpu = 0; cpu < EXITS_CPUS && cpu < libbpf_num_possible_cpus(); cpu++)
-		count += bpf->program->bss->cpus[cpu].events[which];
-	*ret_count = count + missed_by(seen[which].program);
+		*ret_count += bpf->program->bss->cpus[cpu].events[which];
 	return true;
 }
 

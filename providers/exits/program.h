@@ -26,7 +26,6 @@ struct exits_bpf_config {
 	bool has_arguments;
 	bool has_long; /* reports long exits */
 	bool has_pcs;  /* counts exits by the guest's program counter */
-	bool has_events; /* counts the events that the programs see, for exits_event_count() */
 	uint32_t stack_hz; /* samples of stacks a second; 0: none */
 	bool has_cycles;   /* they are taken by a counter of cycles, not by a clock */
 };
@@ -154,8 +153,8 @@ int exits_attach(struct exits_bpf *bpf);
 uint64_t exits_missed(const struct exits_bpf *bpf);
 
 /*
- * With has_events: how often a trace event came since the programs are attached, on all CPUs.
- * False: no program sees it.
+ * How often a trace event came since the programs are attached, on all CPUs. False: no program
+ * counts it.
  */
 bool exits_event_count(const struct exits_bpf *bpf, const char *event, uint64_t *ret_count);
 

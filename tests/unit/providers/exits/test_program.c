@@ -355,7 +355,6 @@ static int setup(void **state)
 	memset(codes, 0, sizeof(codes));
 	halts[0] = halts[1] = 0;
 	sees_away = false;
-	counts_events = true;
 	exit_place = EXIT_IN_SYNDROME;
 	notes = true; /* what is noted is by the others */
 	reports_long = false;
