@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of options, the rules between them, and what their values mean. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "ui/metrics/metrics.h"
 #include "trace/timeline/out.h"
 
+#define ONCE_S 1.0 /* as kvm_stat's -1 */
 #define FILE_DELAY_S 15.0 /* of --prometheus: as often as node_exporter is scraped by default */
 
 /* What the shell's completion offers for the arguments of options. */
@@ -116,7 +116,7 @@ static const struct option_spec specs[] = {
 	     "what counts trace events: bpf or perf", IN_MAN, .words = "bpf perf"),
 
 	HEADING("How to show it"),
-	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, print, end",
+	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, or -s, print, end",
 	    .alias = "batch"),
 	FLAG(TOP, 'l', "log", log, "print a line per interval"),
 	STRING(TOP, 'L', "output", "FILE", output, "append these lines to FILE; SIGHUP reopens it",
@@ -135,7 +135,8 @@ static const struct option_spec specs[] = {
 	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
 	     "with -1 or -l: no line where nothing happened"),
 	STRING(ROWS | NOW | PROMETHEUS | RECORDING | REPORT | EXPORT, 's', "interval", "SECONDS",
-	       interval, "between samples (default 3; of a recording less)", .alias = "set-delay"),
+	       interval, "between samples (default 3; of a recording less)",
+	       .alias = "set-delay"),
 	COUNT((SAMPLES & ~ONCE) | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
 	STRING((RUNS & ~MODE_WRITE) | REPORT, 0, "view", "NAME", view_name, "",
 	       .add_help = view_type_names, .offer = OFFER_VIEWS),
@@ -358,9 +359,8 @@ static unsigned int mode_of(const struct options *options)
 		{ options->other != NULL, MODE_DIFF },
 		{ options->log || options->output, MODE_LOG },
 		{ options->batch, MODE_ONCE },
-		/* --csv or --json alone prints all of a recording or a history. */
-		{ has_format && options->source == FROM_RECORDING, MODE_ONCE },
-		{ has_format && options->source & FROM_STORE, MODE_LOG },
+		/* --csv or --json alone is -1. */
+		{ has_format, MODE_ONCE },
 		{ options->write_file && !has_terminal, MODE_WRITE },
 		{ true, MODE_SCREEN },
 	};
@@ -373,19 +373,12 @@ static unsigned int mode_of(const struct options *options)
 
 static int read_interval(struct options *options, struct error *error)
 {
-	char *end;
+	double min_s = options->source & FROM_RECORDING ? 0 : DELAY_MIN_S;
 
-	options->interval_s = options->prometheus ? FILE_DELAY_S : DELAY_DEFAULT_S;
-	if (!options->interval)
-		return 0;
-	if (!(options->source & FROM_RECORDING))
-		return seconds_parse(options->interval, DELAY_MAX_S, &options->interval_s, error);
-	options->interval_s = strtod(options->interval, &end);
-	if (end == options->interval || *end || !isfinite(options->interval_s) ||
-	    options->interval_s <= 0)
-		return error_set(error, -EINVAL, "\"%s\": SECONDS must be a number above 0",
-				 options->interval);
-	return 0;
+	options->interval_s = options->prometheus ? FILE_DELAY_S :
+			      options->mode == MODE_ONCE ? ONCE_S : DELAY_DEFAULT_S;
+	return options->interval ? seconds_parse(options->interval, min_s, DELAY_MAX_S,
+						 &options->interval_s, error) : 0;
 }
 
 static bool is_stdout(const char *path)

@@ -382,7 +382,7 @@ static int read_words(struct options *options, struct error *error)
 	}
 	if (options->nr_words > 1 && is_number(words[0]))
 		return error_set(error, -EINVAL, "unexpected argument \"%s\"", words[1]);
-	return seconds_parse(words[0], DURATION_MAX_S, &options->duration_s, error);
+	return seconds_parse(words[0], DELAY_MIN_S, DURATION_MAX_S, &options->duration_s, error);
 }
 
 static int understand(struct options *options, struct error *error)

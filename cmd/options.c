@@ -350,6 +350,6 @@ int options_take_seconds(struct options *options, struct error *error)
 	options->duration_s = SECONDS_DEFAULT;
 	if (options->nr_words > 1)
 		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
-	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
+	return options->nr_words ? seconds_parse(options->words[0], DELAY_MIN_S, DELAY_MAX_S,
 						 &options->duration_s, error) : 0;
 }

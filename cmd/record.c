@@ -500,7 +500,8 @@ static int understand(struct options *options, struct error *error)
 		options->output = "trace.dat";
 	if (options->nr_words == 1 && strcmp(options->words[-1], "--") == 0 &&
 	    is_number(options->words[0]))
-		return seconds_parse(options->words[0], SECONDS_MAX, &options->duration_s, error);
+		return seconds_parse(options->words[0], DELAY_MIN_S, SECONDS_MAX,
+				     &options->duration_s, error);
 	if (options->nr_words)
 		options->command = options->words;
 	return 0;

@@ -20,7 +20,6 @@
 #include "core/views/view.h"
 
 #define PAST_BYTES ((size_t)4 << 20) /* the screen's memory for its past */
-#define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
 
 struct top {
 	struct run run; /* the first member */
@@ -205,8 +204,8 @@ static int run_lines(struct top *top)
 	if (!err)
 		err = take_sample(top, &time_ns, &error);
 	if (!err)
-		err = run_loop(&top->run, is_batch ? BATCH_SECONDS : options->interval_s,
-			       is_batch ? 1 : options->samples, on_wake, &error);
+		err = run_loop(&top->run, options->interval_s, is_batch ? 1 : options->samples,
+			       on_wake, &error);
 	err = close_all(top, err, &error);
 	return err ? say_failure(err, &error) : STATUS_OK;
 }

@@ -111,15 +111,21 @@ int size_parse(const char *text, uint64_t *ret_bytes, struct error *error)
 	return 0;
 }
 
-int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *error)
+int seconds_parse(const char *text, double min_s, double max_s, double *ret_seconds,
+		  struct error *error)
 {
 	char *end;
 	double seconds = strtod(text, &end);
+	uint64_t ns;
 
-	if (end == text || *end || !(seconds >= DELAY_MIN_S && seconds <= max_s))
+	if (*end && duration_parse(text, &ns, &(struct error){ "" }) == 0)
+		seconds = (double)ns / NS_PER_S;
+	else if (end == text || *end)
+		seconds = NAN;
+	if (!(seconds >= min_s && seconds <= max_s && seconds > 0))
 		return error_set(error, -EINVAL,
-				 "\"%s\": not a number of seconds from %.1f to %.0f", text,
-				 DELAY_MIN_S, max_s);
+				 "\"%.40s\": not a time from %g s to %.0f s, as in 5, 0.5, "
+				 "10s, 1min", text, min_s, max_s);
 	*ret_seconds = seconds;
 	return 0;
 }

@@ -3,7 +3,7 @@
  * units - durations, sizes and seconds as users type them: "7d", "1h30min", "2G", "4MiB", "0.5".
  *
  * A number may have a fraction ("1.5h") and a blank after it ("30 min"). Small and capital letters
- * are the same. A number without a unit is an error, but 0 needs none.
+ * are the same. A number without a unit is an error, but for seconds, and 0 needs none.
  */
 #ifndef KVMTOP_LIB_UNITS_H
 #define KVMTOP_LIB_UNITS_H
@@ -31,7 +31,11 @@ int duration_parse(const char *text, uint64_t *ret_ns, struct error *error);
  */
 int size_parse(const char *text, uint64_t *ret_bytes, struct error *error);
 
-/* Reads a number of seconds, from DELAY_MIN_S to max_s: 0, or -EINVAL with error. */
-int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *error);
+/*
+ * Reads seconds, above 0 and from min_s to max_s: a number, or a duration as above. 0, or -EINVAL
+ * with error.
+ */
+int seconds_parse(const char *text, double min_s, double max_s, double *ret_seconds,
+		  struct error *error);
 
 #endif

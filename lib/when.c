@@ -172,7 +172,10 @@ struct time_context {
 	uint64_t from_ns;
 };
 
-/* The latest such time of day that is not after now; or the first one after from_ns. */
+/*
+ * The latest such time of day that is not after now; or the first one after from_ns. If that is
+ * still to come, the two were mixed up: then the one on the day of from_ns, which makes no span.
+ */
 static uint64_t find_time_of_day(struct typed *typed, const struct time_context *meaning)
 {
 	uint64_t from_ns = meaning->from_ns, now_ns = meaning->origin->now_ns;
@@ -181,10 +184,13 @@ static uint64_t find_time_of_day(struct typed *typed, const struct time_context 
 
 	set_day(&typed->tm, &day, 0);
 	time_ns = moment_of(typed);
-	if (from_ns && time_ns <= from_ns)
+	if (from_ns && time_ns <= from_ns) {
 		set_day(&typed->tm, &day, -1);
-	else if (!from_ns && time_ns > now_ns)
+		if (moment_of(typed) > now_ns)
+			return time_ns;
+	} else if (!from_ns && time_ns > now_ns) {
 		set_day(&typed->tm, &day, 1);
+	}
 	return moment_of(typed);
 }
 

@@ -36,8 +36,8 @@ int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret
 /*
  * A span of time, from a moment to a later one. NULL or "": from the beginning (0), to the end
  * (UINT64_MAX). In `to`, "+5m" is after the first moment, and a time of day without a day is the
- * next one after it. 0, -EINVAL with error, or -ERANGE with error: the second moment, which may be
- * relative, is not after the first.
+ * next one after it, if that is not after now. 0, -EINVAL with error, or -ERANGE with error: the
+ * second moment, which may be relative, is not after the first.
  */
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
 		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *error);

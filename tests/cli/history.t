@@ -46,9 +46,9 @@ done
 
 rm -f "$DB"*
 captured intel -w "$DB" -l --json --view exits -n 4 >"$TMP/live"
-"$KVMTOP" -r "$DB" --json --view exits >"$TMP/back"
+"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/back"
 same_files "$TMP/back" "$TMP/live" "--json alone: all samples"
-"$KVMTOP" -r "$DB" --json --view exits -n 2 >"$TMP/back"
+"$KVMTOP" -r "$DB" -l --json --view exits -n 2 >"$TMP/back"
 head -n 2 "$TMP/live" >"$TMP/two"
 same_files "$TMP/back" "$TMP/two" "-n: the first ones"
 "$KVMTOP" -r "$DB" -1 --json --view exits >"$TMP/back"
@@ -60,7 +60,7 @@ time_of() {
 	sed -n "$1s/{\"time\":\"\([^\"]*\)\".*/\1/p" "$TMP/live"
 }
 sed -n 2p "$TMP/live" >"$TMP/one"
-"$KVMTOP" -r "$DB" --json --view exits --from "$(time_of 2)" --to "$(time_of 3)" >"$TMP/back"
+"$KVMTOP" -r "$DB" -l --json --view exits --from "$(time_of 2)" --to "$(time_of 3)" >"$TMP/back"
 same_files "$TMP/back" "$TMP/one" "--from, --to: the samples of that time"
 "$KVMTOP" -r "$DB" -1 --json --view exits --at "$(time_of 2)" >"$TMP/back"
 same_files "$TMP/back" "$TMP/one" "--at: the sample of that time"
@@ -107,23 +107,23 @@ is "$(reasons "$TMP/back")" "$(reasons "$TMP/live")" "and the sums are of both"
 rm -f "$DB"*
 captured amd -w "$DB" -n 3 >"$TMP/out" 2>"$TMP/err" </dev/null
 is "$? $(cat "$TMP/out" "$TMP/err")" "0 " "-w without a terminal shows nothing"
-is "$("$KVMTOP" -r "$DB" --json | wc -l)" 3 "and writes"
+is "$("$KVMTOP" -r "$DB" -l --json | wc -l)" 3 "and writes"
 
 for signal in TERM INT; do
 	rm -f "$DB"*
 	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >"$TMP/out" 2>&1 </dev/null
 	writer=$SPAWNED
 	has_samples() {
-		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
+		[ "$("$KVMTOP" -r "$DB" -l --json 2>/dev/null | wc -l)" -ge 2 ]
 	}
 	check "what one process writes another reads" wait_for 10 has_samples
 	# Not a log that is reopened.
 	kill -HUP "$writer"
-	seen=$("$KVMTOP" -r "$DB" --json | wc -l)
+	seen=$("$KVMTOP" -r "$DB" -l --json | wc -l)
 	stop "$writer" $signal
 	is "$? $(cat "$TMP/out")" "0 " "SIG$signal ends it, SIGHUP does not"
 	check "and all samples are there" \
-		test "$("$KVMTOP" -r "$DB" --json | wc -l)" -ge "$seen"
+		test "$("$KVMTOP" -r "$DB" -l --json | wc -l)" -ge "$seen"
 	check "in one file" test ! -e "$DB-wal"
 done
 
@@ -202,7 +202,7 @@ rm -f "$DB"*
 script_start 100 24 --sysroot tests/sysroot/amd --view events -s 0.1 -w "$DB"
 screen_pass 1
 has_samples() {
-	[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
+	[ "$("$KVMTOP" -r "$DB" -l --json 2>/dev/null | wc -l)" -ge 2 ]
 }
 check "-w beside the screen" has_samples
 screen_has 'kvm_exit' "which is there"
@@ -271,7 +271,7 @@ like "$(sed -n 1p "$TMP/err")" 'kvmtop: samples cannot be stored: .*h.db: .*ulim
 # Not in the last line where the minute's rows do not fit in, either.
 lost=$(sed -n 's/^kvmtop: samples that could not be stored: \([0-9]*\)$/\1/p' "$TMP/err")
 like "$lost" '^[1-9][0-9]*$' "and how many at the end"
-is "$(($("$KVMTOP" -r "$DB" --json | wc -l) + ${lost:-0}))" 30 "the others are in the file"
+is "$(($("$KVMTOP" -r "$DB" -l --json | wc -l) + ${lost:-0}))" 30 "the others are in the file"
 
 # ---- exactly N
 
@@ -288,9 +288,9 @@ write_while() {
 	echo >"$TMP/$1.in"
 	wait_for 20 grep -q '^done' "$TMP/$1.out" || return
 	# One sample more, of what happened until now.
-	seen=$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)
+	seen=$("$KVMTOP" -r "$DB" -l --json 2>/dev/null | wc -l)
 	has_more() {
-		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -gt $((seen + 1)) ]
+		[ "$("$KVMTOP" -r "$DB" -l --json 2>/dev/null | wc -l)" -gt $((seen + 1)) ]
 	}
 	wait_for 15 has_more || return
 	stop "$writer"
@@ -321,7 +321,7 @@ faces() {
 	"$KVMTOP" -r "$DB" -1 --json --from @0 $USER "$@" >"$TMP/json" 2>"$TMP/err"
 	is "$(deltas "$TMP/json" "$t_key" "$t_value")" "$t_want" "$t_what: -1 --from"
 	# shellcheck disable=SC2086
-	"$KVMTOP" -r "$DB" -c $USER "$@" >"$TMP/csv" 2>"$TMP/err"
+	"$KVMTOP" -r "$DB" -l -c $USER "$@" >"$TMP/csv" 2>"$TMP/err"
 	is "$(awk -F, -v key="$t_key" -v value="$t_value" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at[key] == value { n += $at["delta"] }

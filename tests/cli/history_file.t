@@ -312,7 +312,7 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c "mkdir -p $TMP/small &&
 		mount -t tmpfs -o size=1500k,mode=755 none $TMP/small &&
 		$AT_ONCE --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
-		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
+		$KVMTOP -r $TMP/small/h.db -l --json" >"$TMP/out" 2>"$TMP/err"
 	like "$(cat "$TMP/err")" 'cannot be stored: .*/h.db: the disk is full: remove files' \
 		"a full disk: it says so"
 	check "what was written is whole" test -s "$TMP/out"

@@ -49,7 +49,7 @@ perf_count() {
 # once NAME OPTION...: -1 that stands still between its samples, until all have happened what they
 # are to see, however long a second is.
 once() {
-	look "$@" -1 -s 5
+	look "$@" -1
 	onces="$onces $SPAWNED"
 	counting "$SPAWNED" && kill -STOP "$SPAWNED"
 }

@@ -369,8 +369,10 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 	for (int i = 0; i < 2; i++)
 		add_side(&json, sample->config, i);
 	begin(&json, "rows", '[');
-	for (size_t i = 0; i < sample->view->nr_rows; i++)
-		put_row(&json, sample->view, i);
+	for (size_t i = 0; i < sample->view->nr_rows; i++) {
+		if (lines_has_row(sample, &sample->view->rows[i]))
+			put_row(&json, sample->view, i);
+	}
 	finish(&json, ']');
 	finish(&json, '}');
 	fputc('\n', out);

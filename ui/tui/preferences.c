@@ -89,7 +89,7 @@ static void write_sort(const struct preferences *preferences, FILE *file)
 
 static int read_interval(struct preferences *preferences, char *text, struct error *error)
 {
-	return seconds_parse(text, DELAY_MAX_S, &preferences->interval_s, error);
+	return seconds_parse(text, DELAY_MIN_S, DELAY_MAX_S, &preferences->interval_s, error);
 }
 
 static void write_interval(const struct preferences *preferences, FILE *file)

@@ -38,7 +38,7 @@ static int take_search(struct tui *tui, const char *text, struct error *error)
 static int take_delay(struct tui *tui, const char *text, struct error *error)
 {
 	double delay_s = DELAY_DEFAULT_S;
-	int err = text[0] ? seconds_parse(text, DELAY_MAX_S, &delay_s, error) : 0;
+	int err = text[0] ? seconds_parse(text, DELAY_MIN_S, DELAY_MAX_S, &delay_s, error) : 0;
 
 	if (!err)
 		tui_set_delay(tui, delay_s);

@@ -63,8 +63,20 @@ TEST(intervals_are_up_to_a_day)
 	accepts("-l --interval 86400", MODE_LOG);
 	accepts("--set-delay 3600", MODE_SCREEN);
 	assert_true(options.interval_s == 3600);
-	refuses("-l -s 86401", "\"86401\": not a number of seconds from 0.1 to 86400");
-	refuses("-l -s 0.05", "\"0.05\": not a number of seconds from 0.1");
+	accepts("-l -s 1min", MODE_LOG);
+	assert_true(options.interval_s == 60);
+	accepts("-1", MODE_ONCE);
+	assert_true(options.interval_s == 1);
+	accepts("-1 -s 500ms", MODE_ONCE);
+	assert_true(options.interval_s == 0.5);
+	accepts("-r README.md -1 -s 2ms", MODE_ONCE); /* a recording, by what it is not */
+	assert_true(options.interval_s == 0.002);
+	refuses("-l -s 86401", "\"86401\": not a time from 0.1 s to 86400 s, as in 5, 0.5, 10s");
+	refuses("-l -s 0.05", "\"0.05\": not a time from 0.1 s");
+	refuses("-l -s 25h", "\"25h\": not a time from 0.1 s");
+	refuses("-l -s nan", "\"nan\": not a time from 0.1 s");
+	refuses("-l -s 3x", "\"3x\": not a time from 0.1 s");
+	refuses("-l -s 0", "\"0\": not a time from 0.1 s");
 	refuses("export --listen 1 --engine none",
 		"\"none\": --engine must be one of bpf, perf");
 }
@@ -107,8 +119,9 @@ TEST(zeros_are_skipped_wherever_lines_are)
 	accepts("-z -L file", MODE_LOG);
 	refuses("-z",
 		"-z/--skip-zero-records works with -1/--once or -l/--log, not with the screen");
-	refuses("-c", "-c/--csv works with -1/--once, -l/--log or --diff, not with the screen");
-	refuses("--json", "--json works with -1/--once, -l/--log or --diff, not with the screen");
+	accepts("-c", MODE_ONCE);
+	accepts("--json -z -s 5", MODE_ONCE);
+	assert_true(options.interval_s == 5);
 	refuses("-1 -c --json", "-c/--csv and --json exclude each other");
 }
 
@@ -238,10 +251,9 @@ TEST(times_are_of_the_past)
 	assert_string_equal(options.from, "03:10");
 	assert_string_equal(options.to, "+5m");
 	accepts("-r -l -c --view exits --from -2h", MODE_LOG);
-	accepts("-r --json", MODE_LOG);
-	accepts("-r -c --view exits --from 03:10", MODE_LOG);
-	accepts("-r -1 -c", MODE_ONCE);
-	accepts("-r -z -c", MODE_LOG);
+	accepts("-r --json", MODE_ONCE);
+	accepts("-r -c --view exits --from 03:10", MODE_ONCE);
+	accepts("-r -l -z -c", MODE_LOG);
 	refuses("-r -z", "-z/--skip-zero-records works with");
 	accepts("-r --diff 03:10..03:15 --from -2h --to -1h --json", MODE_DIFF);
 	assert_string_equal(options.other, "03:10..03:15");
@@ -535,10 +547,10 @@ TEST(what_makes_no_sense)
 	refuses("exits -T -1", "TID must be");
 	refuses("exits -T 99999999999", "TID must be");
 	refuses("exits 5 6", "unexpected argument \"6\"");
-	refuses("exits soon", "\"soon\": not a number of seconds");
-	refuses("exits 0", "not a number of seconds");
-	refuses("exits -- -5", "not a number of seconds");
-	refuses("exits sleep 5", "not a number of seconds");
+	refuses("exits soon", "\"soon\": not a time from 0.1 s to");
+	refuses("exits 0", "not a time from 0.1 s to");
+	refuses("exits -- -5", "not a time from 0.1 s to");
+	refuses("exits sleep 5", "not a time from 0.1 s to");
 	accepts("exits -- 0.5", MODE_EXITS);
 	assert_true(options.duration_s > 0.4 && !options.command);
 	accepts("exits -k time -- sleep -k 5", MODE_EXITS);
@@ -546,7 +558,7 @@ TEST(what_makes_no_sense)
 	assert_string_equal(options.command[2], "5");
 	assert_null(options.command[3]);
 	assert_true(options.duration_s <= 0);
-	refuses("exits nan", "not a number of seconds");
+	refuses("exits nan", "not a time from 0.1 s to");
 	refuses("exits --whatever", "--whatever");
 }
 
