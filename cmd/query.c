@@ -171,11 +171,40 @@ static int find_view(const struct options *options, const struct view_type **ret
 	return 0;
 }
 
+/* Options that change nothing in these lines. On the screen the user may go to another view. */
+static int check_used(const struct options *options, const struct view_type *type,
+		      struct error *error)
+{
+	bool is_log = options->mode == MODE_LOG, is_of_events = type == &view_events;
+	bool has_functions = type == &view_long_exits || type == &view_where;
+	const struct {
+		bool is_given, is_used;
+		const char *what;
+	} all[] = {
+		{ options->sort, !is_log || options->json ||
+				 !(is_of_events || (options->by_guest && !options->csv)),
+		  "-o/--sort: a log of these has a column for each, in the order of names" },
+		{ options->guest_symbols || options->nr_kallsyms, has_functions,
+		  "--guest-symbols and --guest-kallsyms work with --view long or where" },
+		{ options->thresholds && options->thresholds != options->preferences.thresholds,
+		  type == &view_why || options->write_file,
+		  "--thresholds works with --view why: other views have no findings" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all) && options->mode & (MODE_ONCE | MODE_LOG); i++) {
+		if (all[i].is_given && !all[i].is_used)
+			return error_set(error, -EINVAL, "%s", all[i].what);
+	}
+	return 0;
+}
+
 int query_of_options(const struct options *options, struct query *query,
 		     struct query_parts *parts, struct error *error)
 {
 	int err = find_view(options, &query->type, error);
 
+	if (!err)
+		err = check_used(options, query->type, error);
 	if (err)
 		return err;
 	query->children = options->children;
