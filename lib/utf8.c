@@ -182,6 +182,8 @@ bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size)
 		return false;
 	for (size_t i = 0; len >= size && i < len; i++)
 		hash = hash_byte(hash, (uint8_t)raw[i]);
+	for (; len && out + 1 < size && *raw >= ' ' && *raw <= '~'; len--)
+		ret_text[out++] = *raw++; /* nearly all names are no more than this */
 	for (size_t n; len; raw += n, len -= n) {
 		uint32_t code = 0;
 		size_t bytes = utf8_decode(raw, len, &code);

@@ -22,8 +22,8 @@ chmod +x "$TMP/account"
 
 # of PROGRAM PID: the total of halt_exits since the guest began.
 of() {
-	"$1" -d -i -1 -p "$2" -f '^halt_exits$' 2>"$ERR" |
-		awk '$1 == "halt_exits" { print $2 }'
+	"$1" -d -i -l --json -n 1 -s 0.1 -p "$2" -f '^halt_exits$' 2>"$ERR" |
+		sed 's/.*"event":"halt_exits",[^}]*"total":\([0-9]*\).*/\1/'
 }
 
 # links PID: how many links of iterators it has open.
@@ -73,7 +73,7 @@ fi
 like "$("$TMP/account" -d -i -b -1 -p "$held" -f '^halt_exits$' 2>&1)" \
 	"^acc-three +$((3 * ROUNDS)) " "-b: by guest"
 
-"$TMP/account" -d -i -1 --json --view vcpus -p "$held" -f '^halt_exits$' >"$TMP/out" 2>"$ERR"
+"$TMP/account" -d -i -l --json -n 1 -s 0.1 --view vcpus -p "$held" -f '^halt_exits$' >"$TMP/out" 2>"$ERR"
 is "$(grep -o '"total":[0-9]*' "$TMP/out" | sort | uniq -c | awk '{ print $1, $2 }')" \
 	"3 \"total\":$ROUNDS" "--view vcpus: each vCPU has its own"
 
@@ -104,7 +104,7 @@ stop "$GUEST"
 
 # threads PID: lines of vCPU and TID.
 threads() {
-	"$KVMTOP" -1 --json --view vcpus -p "$1" 2>"$ERR" |
+	"$KVMTOP" -l --json -n 1 -s 0.1 --view vcpus -p "$1" 2>"$ERR" |
 		grep -o '"vcpu":[0-9]*,[^{]*"tid":[0-9a-z]*' |
 		sed 's/"vcpu":\([0-9]*\),.*"tid":/\1 /'
 }
@@ -126,7 +126,7 @@ stop "$GUEST"
 # ---- rights
 
 if command -v setpriv >/dev/null; then
-	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -1 -p "$held" \
+	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -l -n 1 -s 0.1 -p "$held" \
 		>"$TMP/out" 2>"$ERR"
 	is "$? $(cat "$ERR")" "0 " "the addresses of the kernel's functions are not needed"
 else

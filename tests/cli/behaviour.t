@@ -235,13 +235,13 @@ screen_keys q
 
 for way in -S ''; do
 	# shellcheck disable=SC2086,SC3045 # words; dash has ulimit -s
-	(ulimit $way -s 64 && "$KVMTOP" --sysroot tests/sysroot/amd -1) >"$TMP/out" 2>"$TMP/err"
+	(ulimit $way -s 64 && "$AT_ONCE" --sysroot tests/sysroot/amd -1) >"$TMP/out" 2>"$TMP/err"
 	status=$?
 	like "$status $(head -n 1 "$TMP/err")" '^(0 |1 kvmtop: .*: ulimit -s 1024$)' \
 		"ulimit $way -s 64: numbers, or the reason"
 done
 
-is "$(status_of "$KVMTOP" --sysroot tests/sysroot/amd -1 -f '(\w+_?)+INTERRUPT$')" 1 \
+is "$(status_of "$AT_ONCE" --sysroot tests/sysroot/amd -1 -f '(\w+_?)+INTERRUPT$')" 1 \
 	"a filter that runs into PCRE2's limit fails"
 like "$(cat "$TMP/err")" 'cannot be matched with all names: match limit exceeded' "and says so"
 

@@ -54,7 +54,7 @@ for word in $(next export --metrics ''); do
 	check "--metrics takes $word" "$KVMTOP" export --metrics "$word" --help
 done
 field=$(next $amd -f '' | tr ' ' '\n' | grep '^kvm_exit.hlt')
-like "$("$KVMTOP" $amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
+like "$("$AT_ONCE" $amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
 	"a field that is offered is that field"
 if [ -r /sys/kernel/tracing/events/kvm/kvm_exit/id ]; then
 	like " $(next record -e '')" ' kvm_exit ' "record -e: events"

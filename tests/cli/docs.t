@@ -59,7 +59,7 @@ done
 
 # The names of views in JSON: one for each set of columns.
 names=$({
-	"$KVMTOP" --sysroot tests/sysroot/amd -1 --json --view exits
+	"$AT_ONCE" --sysroot tests/sysroot/amd -1 --json --view exits
 	"$KVMTOP" exits --sysroot tests/sysroot/amd --json 0.1
 	"$KVMTOP" report --json tests/data/trace/svm-perf.data
 	"$KVMTOP" report --json --diff tests/data/trace/svm-perf.data tests/data/trace/svm-perf.data

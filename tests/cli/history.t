@@ -12,7 +12,11 @@ MMIO=567
 captured() {
 	t_machine=$1
 	shift
-	"$KVMTOP" --sysroot "tests/sysroot/$t_machine" -s 0.1 "$@"
+	"${kvmtop:-$KVMTOP}" --sysroot "tests/sysroot/$t_machine" -s 0.1 "$@"
+}
+# captured_at_once MACHINE OPTION...: the same, and it waits for nothing.
+captured_at_once() {
+	SCRIPT_CLOCK= kvmtop=$AT_ONCE captured "$@"
 }
 
 # deltas FILE KEY VALUE: the sum of all deltas of the JSON rows whose KEY is VALUE.
@@ -36,7 +40,7 @@ for view in events guests vcpus exits hotspots; do
 		options="-l $format"
 		[ $format != --view ] || options=-l
 		# shellcheck disable=SC2086 # words
-		captured amd -w "$DB" $options --view $view -n 3 >"$TMP/live"
+		captured_at_once amd -w "$DB" $options --view $view -n 3 >"$TMP/live"
 		# shellcheck disable=SC2086
 		"$KVMTOP" -r "$DB" $options --view $view >"$TMP/back"
 		check "$view: there are lines" test -s "$TMP/live"
@@ -264,7 +268,7 @@ like "$(cat "$TMP/err")" 'kvmtop: exits: no exits were recorded' "says so in its
 rm -f "$DB"*
 (
 	ulimit -f 300
-	captured intel -w "$DB" -n 30 >"$TMP/out" 2>"$TMP/err" </dev/null
+	captured_at_once intel -w "$DB" -n 30 >"$TMP/out" 2>"$TMP/err" </dev/null
 )
 like "$(sed -n 1p "$TMP/err")" 'kvmtop: samples cannot be stored: .*h.db: .*ulimit -f' \
 	"no room: said when it begins"

@@ -188,13 +188,15 @@ fi
 
 # ---- guests that come and go while we look
 
-look late -l --json -b -s 0.3 -n 14 -f 'kvm_userspace_exit$'
+look late -l --json -b -s 0.3 -f 'kvm_userspace_exit$'
 late=$SPAWNED
 counting "$late"
 guest late --pio 500 --vcpus 3
 sleep 1
 go late
 went late
+more_lines late
+stop "$late"
 
 guest gone --pio 10
 look gone -l --json -s 0.2 -n 10 -p "$GUEST" -f 'kvm_pio$'
@@ -207,7 +209,6 @@ ended "$gone"
 is "$? $(wc -l <"$TMP/gone") $(json gone event kvm_pio)" "0 10 10" \
 	"a guest that ends keeps its counts, and its log goes on"
 
-ended "$late"
 if [ "$(uname -m)" = x86_64 ]; then
 	is "$(json late guest late)" $((3 * 501)) "a guest that comes later is counted whole"
 fi
