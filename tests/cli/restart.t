@@ -41,24 +41,84 @@ has_lines() {
 	[ "$(wc -l <"$2")" -ge "$1" ]
 }
 
-# over_restart NAME OPTION...: kvmtop's output in $TMP/NAME over web1's two lives.
-over_restart() {
+is_recordable() {
+	[ "$(id -u)" = 0 ] && [ -c /dev/kvm ] && (: <>/dev/kvm) 2>/dev/null &&
+		tracefs >"$TMP/tracefs" &&
+		[ -r "$(cat "$TMP/tracefs")/events/kvm/kvm_userspace_exit/id" ]
+}
+
+# watch NAME OPTION...: kvmtop's output in $TMP/NAME.
+watch() {
 	t_out=$TMP/$1
 	shift
-	machine
-	spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 "$@" >"$t_out" 2>"$t_out.err"
-	t_kvmtop=$SPAWNED
-	wait_for 5 has_lines 4 "$t_out"
-	die
-	t_lines=$(wc -l <"$t_out")
-	wait_for 5 has_lines $((t_lines + 4)) "$t_out"
-	back
-	t_lines=$(wc -l <"$t_out")
-	wait_for 5 has_lines $((t_lines + 6)) "$t_out"
-	stop "$t_kvmtop"
+	spawn "$KVMTOP" "$@" --sysroot "$TMP/amd" >"$t_out" 2>"$t_out.err"
+}
+
+# more_lines NR: waits until each log has so many lines more.
+more_lines() {
+	for t_log in $LOGS; do
+		wait_for 5 has_lines $(($(wc -l <"$TMP/$t_log") + $1)) "$TMP/$t_log"
+	done
 }
 
 said="kvmtop: web1 is back as pid 212"
+
+# ---- a recording of both lives of a guest, which is looked at below
+
+# lives: the pid of each.
+lives() {
+	sleep 1
+	for _ in 1 2; do
+		"$HELPERS/miniguest" --name restart-life --pio 50 --rounds 3 --pause 1000 \
+			--hold 1 >"$TMP/life.out" &
+		echo $!
+		wait
+	done
+}
+
+if is_recordable; then
+	spawn "$KVMTOP" record -o "$TMP/r.dat" -e kvm_userspace_exit -- 60
+	record=$SPAWNED
+	lives >"$TMP/lives" &
+	lives=$!
+fi
+
+# ---- the two lives of web1, which all of these see
+
+machine
+printf 'serial_ratio = 0.000001\n' >"$TMP/thresholds"
+pids=
+LOGS="log events guests pid write"
+watch log -s 0.1 -l --json --view exits -g web1
+pids="$pids $SPAWNED"
+watch events -s 0.1 -l -c -g web1 -f kvm_entry
+pids="$pids $SPAWNED"
+watch guests -s 0.1 -l --json --view guests -g web1
+pids="$pids $SPAWNED"
+watch pid -s 0.1 -l --json --view guests -p 112
+pids="$pids $SPAWNED"
+watch write -s 0.1 -w "$TMP/h.db" -l --json -g web1
+pids="$pids $SPAWNED"
+watch exits exits --json -g web1 60
+exits=$SPAWNED
+wait_for 20 is_sampling "$exits"
+more_lines 4
+# why counts whoever bears the name, events too. (A captured machine has no counts of what ended.)
+watch why why --json -g web1 --thresholds "$TMP/thresholds" 5
+why=$SPAWNED
+wait_for 20 is_sampling "$why"
+sleep 1.1 # the captured machine has no counts between two samples
+die
+more_lines 4
+wait_for 20 grep -q 'has ended' "$TMP/exits.err"
+back
+more_lines 6
+wait_for 20 grep -q 'is back' "$TMP/exits.err"
+sleep 1.2
+for pid in $pids $exits; do
+	stop "$pid"
+done
+wait "$why"
 
 # of_json NAME KEY: the sum of all numbers of the key in the last record.
 of_json() {
@@ -73,61 +133,30 @@ deltas() {
 
 # ---- logs
 
-over_restart log -l --json --view exits -g web1
 is "$(cat "$TMP/log.err")" "$said" "a log of exits says once that the guest has another pid"
 like "$(tail -n 1 "$TMP/log")" '"delta":[1-9]' "and has its exits,"
 like "$(head -n 1 "$TMP/log")" '"delta":[1-9]' "as before"
 is "$(deltas log)" "$(of_json log total)" "the total is the sum of the deltas of both lives"
 
-over_restart events -l -c -g web1 -f kvm_entry
 is "$(cat "$TMP/events.err")" "$said: counting anew" "a log of events begins anew, and says so"
 like "$(tail -n 1 "$TMP/events")" ',[1-9][0-9]*$' "and has its events"
 
-over_restart guests -l --json --view guests -g web1
 like "$(tail -n 1 "$TMP/guests")" '"pid":212.*"delta":[1-9]' "a log of guests has the new one"
 
 # A pid is one process.
-over_restart pid -l --json --view guests -p 112
 is "$(cat "$TMP/pid.err")" "" "a guest that was chosen by its pid is not followed"
 unlike "$(cat "$TMP/pid")" '"pid":212' "and no other is shown in its place"
 
 # ---- commands
 
-# life_of COMMAND OPTION...: its rows in $TMP/out over the two lives of web1, until it is stopped.
-life_of() {
-	machine
-	spawn "$KVMTOP" "$@" --sysroot "$TMP/amd" --json -g web1 60 >"$TMP/out" 2>"$TMP/err"
-	t_kvmtop=$SPAWNED
-	wait_for 20 is_sampling "$t_kvmtop"
-	sleep 1.5 # the captured machine has no counts between two samples
-	die
-	sleep 1.2
-	back
-	wait_for 20 grep -q 'is back' "$TMP/err"
-	sleep 1.2
-	stop "$t_kvmtop"
-}
-
-life_of exits
-is "$(cat "$TMP/err")" "kvmtop: web1 has ended; a guest that gets the name is counted, too
+is "$(cat "$TMP/exits.err")" "kvmtop: web1 has ended; a guest that gets the name is counted, too
 $said" "exits goes on after the end of a guest, and says so"
-like "$(cat "$TMP/out")" '"pid":112,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
+like "$(cat "$TMP/exits")" '"pid":112,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
 	"it has the first life"
-like "$(cat "$TMP/out")" '"pid":212,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
+like "$(cat "$TMP/exits")" '"pid":212,"tid":null,"reason":"hlt","guest":"web1",[^}]*"total":[1-9]' \
 	"and the second"
-
-# why counts whoever bears the name, events too. (A captured machine has no counts of what ended.)
-machine
-printf 'serial_ratio = 0.000001\n' >"$TMP/thresholds"
-spawn "$KVMTOP" why --sysroot "$TMP/amd" --json -g web1 --thresholds "$TMP/thresholds" 5 \
-	>"$TMP/out" 2>"$TMP/err"
-sleep 1
-die
-sleep 0.8
-back
-wait "$SPAWNED"
-is "$(cat "$TMP/err")" "$said" "why goes on with the guest that has the name"
-like "$(cat "$TMP/out")" '"rule":"serial","pid":212' "and has what it finds of it"
+is "$(cat "$TMP/why.err")" "$said" "why goes on with the guest that has the name"
+like "$(cat "$TMP/why")" '"rule":"serial","pid":212' "and has what it finds of it"
 
 # With a command, the guest may come while it runs.
 machine
@@ -148,7 +177,6 @@ is "$(cat "$TMP/err")" 'kvmtop: no guest named "web7" began' "which is an error"
 
 # ---- a history of both lives
 
-over_restart write -w "$TMP/h.db" -l --json -g web1
 "$KVMTOP" -r "$TMP/h.db" --json --view exits -g web1 >"$TMP/back" 2>"$TMP/back.err"
 like "$(cat "$TMP/back.err")" '^kvmtop: web1 is back as pid 212 at [0-9:]*$' \
 	"a history says once that the guest had another pid"
@@ -243,33 +271,17 @@ like "$(cat "$TMP/x.prom")" '^kvmtop_exits_total\{guest="web1",reason="hlt"\} [1
 
 # ---- a recording of both lives
 
-is_recordable() {
-	[ "$(id -u)" = 0 ] && [ -c /dev/kvm ] && (: <>/dev/kvm) 2>/dev/null &&
-		tracefs >"$TMP/tracefs" &&
-		[ -r "$(cat "$TMP/tracefs")/events/kvm/kvm_userspace_exit/id" ]
-}
-
 # exits OPTION...: the exits of the recording's report.
 exits() {
 	"$KVMTOP" report "$TMP/r.dat" "$@" 2>"$TMP/err" | sed -n 's/^\([0-9]*\) in all.*/\1/p'
 }
 
-life() {
-	"$HELPERS/miniguest" --name restart-life --pio 50 --rounds 3 --pause 1000 --hold 1 \
-		>"$TMP/life.out" &
-	life=$!
-	wait "$life"
-}
-
 if is_recordable; then
-	spawn "$KVMTOP" record -o "$TMP/r.dat" -e kvm_userspace_exit -- 8
-	sleep 1
-	life
-	first=$life
-	life
-	stop "$SPAWNED" INT
+	wait "$lives"
+	stop "$record" INT
+	first=$(sed -n 1p "$TMP/lives")
 	one=$(exits -p "$first")
-	two=$(exits -p "$life")
+	two=$(exits -p "$(sed -n 2p "$TMP/lives")")
 	is "$one $two" "153 153" "a recording has two lives of one name"
 	is "$(exits -g restart-life)" 306 "report -g NAME has both"
 	is "$(exits -g "$first restart-life")" 153 "with the pid before it, one"
