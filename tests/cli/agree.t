@@ -164,11 +164,7 @@ faces() {
 	"$KVMTOP" report --view exits "$@" | of_text >"$TMP/text"
 	same_files "$TMP/text" "$TMP/csv" "$f_name: so has the Exits view"
 	[ -s "$TMP/csv" ] || return 0
-	if ! has_screen; then
-		skip "$f_name: the screen has what CSV has" "$T_no_screen"
-		return
-	fi
-	screen_start 200 60 "$KVMTOP report $*"
+	script_start 200 60 report "$@"
 	screen_has '^ Exit reason +Total ' "$f_name on a screen of 200 x 60"
 	of_screen >"$TMP/screen"
 	same_files "$TMP/screen" "$TMP/csv" "$f_name: the screen has what CSV has"

@@ -258,7 +258,9 @@ spawn "$HELPERS/miniguest" --name $name --vcpus 2 --rounds 0 --pio 5 --mmio 2 --
 victim=$SPAWNED
 wait_for 20 grep -q ready "$TMP/victim.out"
 # With -g: other guests may come and go on this machine.
-screen_start 100 24 "exec $KVMTOP -b -s 0.3 -g $name"
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+script_start 100 24 -b -s 0.3 -g $name
 if ! screen_sees "^ $name .* [1-9][0-9]+ .* IO "; then
 	skip "a guest that ends while it is looked at" "exits cannot be counted by reason here"
 	done_testing

@@ -502,6 +502,8 @@ is "$(cat "$TMP/refused")" "" "and Prometheus takes each of them"
 
 # ---- --from: what Prometheus has, on the screen and in lines
 
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
 from="--from http://127.0.0.1:$prometheus -s 1"
 host=$(ask "$prometheus" kvmtop_build_info | grep -o '"instance":"[^"]*"' | cut -d'"' -f4)
 # at TIME QUERY: the value then.
@@ -570,17 +572,14 @@ if [ -n "$secure" ]; then
 			"host:$long:19177,guests:2,host:$long:19178,guests:2," ]
 	}
 	check "a server with TLS and a password, and hosts with long names" wait_for 60 has_secure
-	if has_screen; then
-		screen_start 80 24 "$KVMTOP $secure --http-config $TMP/http.yml"
-		screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
-		screen_has '^ Host +Guests.* Worst finding +▾Exits/s .*KVM% .*Wait%' \
-			"80 columns have all that tells hosts apart"
-		screen_keys Enter
-		screen_has '^ *web1 +1 ' "Enter leads to the guests of one"
-		screen_keys q
-	else
-		skip "long names on the screen" "$T_no_screen"
-	fi
+	# shellcheck disable=SC2086
+	script_start 80 24 $secure --http-config "$TMP/http.yml"
+	screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
+	screen_has '^ Host +Guests.* Worst finding +▾Exits/s .*KVM% .*Wait%' \
+		"80 columns have all that tells hosts apart"
+	screen_keys Enter
+	screen_has '^ *web1 +1 ' "Enter leads to the guests of one"
+	screen_keys q
 	# shellcheck disable=SC2086
 	like "$("$KVMTOP" $secure -1 2>&1)" '^kvmtop: https://127.*certificate' \
 		"one that is not trusted"
@@ -613,78 +612,77 @@ for text in 'authorization: {credentials: open}' '{}' \
 	like "$(with_token "$text" -1)" '^kvmtop: http://127.* .HTTP 401.: .*, or a token, in' \
 		"but not with $text"
 done
-if has_screen; then
-	# The moment that is shown, in seconds: of an interval of 3 seconds that just began.
-	shown() {
-		date -d "$(screen_line 1 | grep -oE '[0-9]{2}:[0-9]{2}:[0-9]{2}$')" +%s
-	}
-	begins() {
-		[ $(($(date +%s) % 3)) = 0 ]
-	}
-	printf 'authorization: {credentials: open-sesame}\n' >"$TMP/bearer.yml"
-	screen_start 120 30 "$KVMTOP $bearer"
-	screen_sees "^ *$host +2 " 30
-	stop "$BEARER"
-	printf 'HTTP/1.0 200 OK\r\n\r\n<html>maintenance</html>' >"$TMP/nonsense"
-	spawn "$HELPERS/answers" "$TMP/nonsense" "$(cat "$TMP/bearer.port")" >"$TMP/answers.port"
-	screen_has 'not an answer of a Prometheus' "a server that speaks nonsense is a notice"
-	screen_has "^ *$host +2 " "over the last picture"
-	screen_keys q
-	stop "$SPAWNED"
+# The moment that is shown, in seconds: of an interval of 3 seconds that just began.
+shown() {
+	date -d "$(screen_line 1 | grep -oE '[0-9]{2}:[0-9]{2}:[0-9]{2}$')" +%s
+}
+begins() {
+	[ $(($(date +%s) % 3)) = 0 ]
+}
+printf 'authorization: {credentials: open-sesame}\n' >"$TMP/bearer.yml"
+# shellcheck disable=SC2086
+script_start 120 30 $bearer
+screen_sees "^ *$host +2 " 30
+stop "$BEARER"
+printf 'HTTP/1.0 200 OK\r\n\r\n<html>maintenance</html>' >"$TMP/nonsense"
+spawn "$HELPERS/answers" "$TMP/nonsense" "$(cat "$TMP/bearer.port")" >"$TMP/answers.port"
+screen_has 'not an answer of a Prometheus' "a server that speaks nonsense is a notice"
+screen_has "^ *$host +2 " "over the last picture"
+screen_keys q
+stop "$SPAWNED"
 
-	wait_for 10 begins
-	screen_start 120 30 "$KVMTOP $from -s 3"
-	screen_sees "^ *$host +2 " 30
-	first=$(shown)
-	is_next() {
-		[ "$(shown)" -gt "$first" ] && [ "$(shown)" = $(($(date +%s) / 3 * 3)) ]
-	}
-	check "a new moment is shown when it came, not an interval later" wait_for 30 is_next
-	screen_keys q
-	screen_start 150 30 "$KVMTOP $from"
-	screen_has "^ *$host +2 " "the screen shows hosts"
-	screen_keys Enter
-	screen_has '^ *web1 +112 +1 ' "Enter leads to its guests"
-	screen_has '^exits [0-9,]+/s .* [0-9]+s [▁▂▃▄▅▆▇█]{3}' \
-		"with bars of its exits in the seconds before"
-	screen_keys t t
-	screen_has '^kvmtop +127.* paused at' "t goes back"
-	screen_keys End 4
-	screen_has '^ *cpuid ' "and its exits"
-	screen_keys m
-	screen_has ' exits .*p50 .*p99 ' "m: the heat map of what the server has"
-	screen_keys m f
-	screen_type '^cpu'
-	screen_keys Enter
-	screen_has '^ *cpuid .*100' "f: a filter"
-	unlike "$(screen_shot)" ' npf ' "and no other exit"
-	screen_keys c
-	screen_keys BSpace BSpace
-	screen_has "^ *$host +2 " "Backspace leads to the hosts"
-	screen_keys j
-	screen_type "@$then"
-	screen_keys Enter
-	screen_has "^kvmtop +http://127.* paused at $(date -d "@$then" +%T)" "j leads to a time"
-	screen_keys T
-	screen_has "^kvmtop +http://127.* paused at $(date -d "@$((then + 1))" +%T)" \
-		"T goes on from there"
-	screen_keys End
-	kill -STOP "$PROMETHEUS"
-	screen_has 'has not answered yet' "a server that is slow is a notice"
-	screen_has "^ *$host +2 " "over the last picture"
-	screen_keys Enter
-	kill -CONT "$PROMETHEUS"
-	screen_has '^ *web1 +112 +1 ' "and Enter leads on when it answers"
-	screen_keys BSpace
-	screen_has "^ *$host +2 " "and back"
-	kill -KILL "$PROMETHEUS"
-	screen_has '127[.]0[.]0[.]1:[0-9]+: [A-Z]' "so is one that is gone"
-	screen_has "^ *$host +2 " "over the last picture"
-	screen_keys q
-	is "$(screen_status 10)" 0 "and q ends the program"
-else
-	skip "the screen over Prometheus" "$T_no_screen"
-fi
+wait_for 10 begins
+# shellcheck disable=SC2086
+script_start 120 30 $from -s 3
+screen_sees "^ *$host +2 " 30
+first=$(shown)
+is_next() {
+	[ "$(shown)" -gt "$first" ] && [ "$(shown)" = $(($(date +%s) / 3 * 3)) ]
+}
+check "a new moment is shown when it came, not an interval later" wait_for 30 is_next
+screen_keys q
+# shellcheck disable=SC2086
+script_start 150 30 $from
+screen_has "^ *$host +2 " "the screen shows hosts"
+screen_keys Enter
+screen_has '^ *web1 +112 +1 ' "Enter leads to its guests"
+screen_has '^exits [0-9,]+/s .* [0-9]+s [▁▂▃▄▅▆▇█]{3}' \
+	"with bars of its exits in the seconds before"
+screen_keys t t
+screen_has '^kvmtop +127.* paused at' "t goes back"
+screen_keys End 4
+screen_has '^ *cpuid ' "and its exits"
+screen_keys m
+screen_has ' exits .*p50 .*p99 ' "m: the heat map of what the server has"
+screen_keys m f
+screen_type '^cpu'
+screen_keys Enter
+screen_has '^ *cpuid .*100' "f: a filter"
+unlike "$(screen_shot)" ' npf ' "and no other exit"
+screen_keys c
+screen_keys BSpace BSpace
+screen_has "^ *$host +2 " "Backspace leads to the hosts"
+screen_keys j
+screen_type "@$then"
+screen_keys Enter
+screen_has "^kvmtop +http://127.* paused at $(date -d "@$then" +%T)" "j leads to a time"
+screen_keys T
+screen_has "^kvmtop +http://127.* paused at $(date -d "@$((then + 1))" +%T)" \
+	"T goes on from there"
+screen_keys End
+kill -STOP "$PROMETHEUS"
+screen_has 'has not answered yet' "a server that is slow is a notice"
+screen_has "^ *$host +2 " "over the last picture"
+screen_keys Enter
+kill -CONT "$PROMETHEUS"
+screen_has '^ *web1 +112 +1 ' "and Enter leads on when it answers"
+screen_keys BSpace
+screen_has "^ *$host +2 " "and back"
+kill -KILL "$PROMETHEUS"
+screen_has '127[.]0[.]0[.]1:[0-9]+: [A-Z]' "so is one that is gone"
+screen_has "^ *$host +2 " "over the last picture"
+screen_keys q
+is "$(screen_status 10)" 0 "and q ends the program"
 
 if [ -n "$vm" ]; then
 	check "VictoriaMetrics scrapes it" wait_for 60 has_up "$vm"

@@ -243,16 +243,19 @@ is "$(ended -1)" "$(ended)" "-1 --diff is --diff: it prints once"
 
 # ---- a screen over the history
 
-if has_screen; then
-	screen_start 80 24 "exec $KVMTOP -r $TMP/h.db --view events -g web1"
-	screen_has ' web1 \(pid 212\)$' "the screen shows the last life,"
-	screen_keys j
-	screen_type -10m
-	screen_keys Enter
-	screen_has ' web1 \(pid 112\)$' "at the beginning the first one,"
-	screen_keys j +10m Enter
-	screen_has ' web1 \(pid 212\)$' "and at the end the last one again"
-fi
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+script_start 80 24 -r "$TMP/h.db" --view events -g web1
+screen_has ' web1 \(pid 212\)$' "the screen shows the last life,"
+screen_keys j
+screen_type -10m
+screen_keys Enter
+screen_has ' web1 \(pid 112\)$' "at the beginning the first one,"
+screen_keys j
+screen_type +10m
+screen_keys Enter
+screen_has ' web1 \(pid 212\)$' "and at the end the last one again"
+screen_stop
 
 # ---- the exporter
 

@@ -602,7 +602,9 @@ if has_screen; then
 	# Long exits are listed from when the list is first shown; the screen says since when.
 	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
 	"$KVMTOP" exits -g listed 0.5 2>&1 | grep 'does not trace the VM exits' >"$TMP/untimed"
-	screen_start 100 20 "exec $(realpath "$KVMTOP") -s 0.5 --view exits"
+	SCRIPT_CLOCK=real
+	export SCRIPT_CLOCK
+	script_start 100 20 -s 0.5 --view exits
 	screen_wait '^ Total +[0-9,]+ +[1-9]' 15
 	screen_keys Space
 	screen_wait 'paused at'

@@ -160,13 +160,14 @@ else
 	skip "without rights" "it needs root and setpriv"
 fi
 
-need_screen
-screen_start 100 30 "exec $KVMTOP -r $TMP/h.db --view where"
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+script_start 100 30 -r "$TMP/h.db" --view where
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "a history on the screen has it"
 screen_keys t
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "and at the moment before"
 screen_keys q
-screen_start 100 30 "exec $KVMTOP -s 0.3 -g $name --view where"
+script_start 100 30 -s 0.3 -g $name --view where
 screen_has '\[8 Where\]' "the view has a tab"
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "with the function"
 # On an emulated host 338,000 instructions took 40 seconds. Linux 5.16 has the number.

@@ -386,27 +386,25 @@ has_programs() {
 	[ "$(programs "$(screen_pid)")" = "$1" ]
 }
 
-if has_screen; then
-	pinned who-why --vcpus 2 --cpuid 20000 --rounds 0
-	why=$GUEST
-	screen_start 250 30 "exec $KVMTOP --view why -s 0.3 -g who-why"
-	screen_has 'Nothing found' "no finding, no evidence" 30
-	is "$(programs "$(screen_pid)")" 0 "and no program is there"
-	go who-why
-	check "they come with the finding" wait_for 60 has_programs 3
-	screen_has 'who had the CPU: ' "and the evidence with them" 60
-	cp /bin/sh "$TMP/hog"
-	spawn taskset -c "$last_cpu" nice -n -15 "$TMP/hog" -c 'ulimit -t 60; while :; do :; done'
-	screen_has " hog \\($SPAWNED\\) \\(" "a process is named with its pid" 60
-	stop "$SPAWNED"
-	freeze "$why"
-	check "they go with the finding" wait_for 60 has_programs 0
-	screen_keys q
-	screen_stop
-	stop "$why" KILL
-else
-	skip "a screen with findings" "$T_no_screen"
-fi
+SCRIPT_CLOCK=real
+export SCRIPT_CLOCK
+pinned who-why --vcpus 2 --cpuid 20000 --rounds 0
+why=$GUEST
+script_start 250 30 --view why -s 0.3 -g who-why
+screen_has 'Nothing found' "no finding, no evidence" 30
+is "$(programs "$(screen_pid)")" 0 "and no program is there"
+go who-why
+check "they come with the finding" wait_for 60 has_programs 3
+screen_has 'who had the CPU: ' "and the evidence with them" 60
+cp /bin/sh "$TMP/hog"
+spawn taskset -c "$last_cpu" nice -n -15 "$TMP/hog" -c 'ulimit -t 60; while :; do :; done'
+screen_has " hog \\($SPAWNED\\) \\(" "a process is named with its pid" 60
+stop "$SPAWNED"
+freeze "$why"
+check "they go with the finding" wait_for 60 has_programs 0
+screen_keys q
+screen_stop
+stop "$why" KILL
 
 # ---- a VMM's thread, by its number
 
@@ -465,16 +463,12 @@ like "$(sed -n 2p "$TMP/table")" '^who-kept vCPU 0 +waits' "as text, a vCPU is a
 like "$(sed -n 3p "$TMP/table")" '^  [a-z]' "and what had the CPU is below it"
 "$KVMTOP" who -g who-kept --csv 1 2>"$TMP/err" | head -n 1 >"$TMP/csv"
 like "$(cat "$TMP/csv")" '^.?ran.?,.?kind.?,.?owner.?,.?thread.?,.?guest' "and as CSV"
-if has_screen; then
-	pinned who-other --cpuid 20000 --rounds 0
-	go who-other
-	screen_start 80 24 "exec $KVMTOP --view who -g who-kept -s 0.5"
-	screen_has ' who-other vCPU 0 ' "and on the screen, with the guest that had the CPU"
-	screen_stop
-	stop "$GUEST"
-else
-	skip "on the screen" "$T_no_screen"
-fi
+pinned who-other --cpuid 20000 --rounds 0
+go who-other
+script_start 80 24 --view who -g who-kept -s 0.5
+screen_has ' who-other vCPU 0 ' "and on the screen, with the guest that had the CPU"
+screen_stop
+stop "$GUEST"
 check "metrics have the kinds" wait_for 10 has_metrics
 stop "$BUSY"
 stop "$kept"
