@@ -13,7 +13,7 @@ static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 
 #define http_send(...) answer(__VA_ARGS__)
 #define scope_take(...) take_unlocked(__VA_ARGS__)
-#include "history/fleet/fleet.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "history/fleet/fleet.c" /* NOLINT(bugprone-suspicious-include): it needs no server so */
 
 #define MOMENT_SIZE (CACHES_LIMIT / 17)
 

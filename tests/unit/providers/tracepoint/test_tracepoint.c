@@ -16,8 +16,7 @@
 
 #include "lib/file.h"
 #include "host/machine.h"
-#include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
-#include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): no engine */
 #include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
