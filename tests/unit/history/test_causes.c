@@ -3,25 +3,23 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
+#include "core/facts/shared_fields.h"
 #include "history/recorder.h"
 #include "core/views/view.h"
 
-enum { TIME, WAIT, NR_FIELDS };
-
-static const struct field specs[] = {
-	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[WAIT] = { .name = "thread(waited)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_WAITED },
-};
-
+static struct exit_fields exits;
+static uint32_t wait; /* its field */
 static uint64_t time_ns, waited_ns; /* of the vCPU, so far */
 
 static int setup(void **state)
 {
+	const struct exit_events events = { .lacks = { false } };
 	struct world *world;
 
-	world_setup(state, specs, NR_FIELDS, &view_why);
+	world_setup(state, NULL, 0, &view_why);
 	world = *state;
+	exit_fields_add(world->fields, 0, &events, 1U << TIME_WHOLE, &exits);
+	wait = host_fields_add_part(world->fields, 0, HOST_WAITED);
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 1), 1);
 	take(world);
 	return 0;
@@ -37,8 +35,8 @@ static void look(struct world *world, struct causes *causes, struct moment *mome
 
 	time_ns += SECOND;
 	waited_ns += wait_ns;
-	sample_add(&world->sample, (struct key){ 1, 0, TIME }, time_ns, flags);
-	sample_add(&world->sample, (struct key){ 1, 0, WAIT }, waited_ns, flags);
+	sample_add(&world->sample, (struct key){ 1, 0, exits.times[TIME_WHOLE] }, time_ns, flags);
+	sample_add(&world->sample, (struct key){ 1, 0, wait }, waited_ns, flags);
 	take(world);
 	moment_reset(moment);
 	moment->time_ns = at_s * SECOND;

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Host view: which CPUs have a row. */
+#include "core/facts/shared_fields.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
-enum { BUSY, TIME, VMEXIT, COST, NR_FIELDS };
-
-static const struct field specs[NR_FIELDS] = {
-	[BUSY] = { .name = "host_cpu(busy)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_BUSY },
-	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
-	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
-		   .part = HOST_COST, .kind = FIELD_GAUGE },
-};
+static struct exit_fields exits;
+static uint32_t busy, cost; /* fields */
 
 static int setup(void **state)
 {
-	return world_setup(state, specs, NR_FIELDS, &view_host);
+	const struct exit_events events = { .lacks = { false } };
+	struct world *world;
+
+	world_setup(state, NULL, 0, &view_host);
+	world = *state;
+	exit_fields_add(world->fields, 0, &events, 1U << TIME_WHOLE, &exits);
+	busy = host_fields_add_part(world->fields, 0, HOST_BUSY);
+	cost = host_fields_add_part(world->fields, 0, HOST_COST);
+	return 0;
 }
 
 static void put_cpu(struct world *world, int32_t number)
 {
-	const struct key key = { GUEST_NONE, number, BUSY };
+	const struct key key = { GUEST_NONE, number, busy };
 
 	sample_add(&world->sample, key, world->now_ns / 2, 0);
 }
@@ -47,14 +48,14 @@ TEST(a_number_that_no_cpu_has_is_left_out, setup, teardown)
 static void put_second(struct world *world, uint64_t cost_ns, bool has_times)
 {
 	if (cost_ns)
-		sample_add(&world->sample, (struct key){ GUEST_NONE, -1, COST }, cost_ns, 0);
+		sample_add(&world->sample, (struct key){ GUEST_NONE, -1, cost }, cost_ns, 0);
 	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
 		struct timing timing = { .time_ns = 1000 };
 
 		if (has_times)
-			sample_add(&world->sample, (struct key){ 1, vcpu, TIME },
+			sample_add(&world->sample, (struct key){ 1, vcpu, exits.times[TIME_WHOLE] },
 				   world->now_ns / 2, 0);
-		sample_add_timed(&world->sample, (struct key){ 1, vcpu, VMEXIT },
+		sample_add_timed(&world->sample, (struct key){ 1, vcpu, exits.parents[EXITS_VMEXIT] },
 				 world->now_ns / SECOND * 10000 * (uint64_t)(vcpu + 1), 0, &timing);
 	}
 	take(world);

@@ -699,14 +699,11 @@ TEST(counters_never_go_back, setup, teardown)
 /* A quota's part of waiting has a mode of its own, and is measured elsewhere. */
 TEST(waiting_never_goes_back, setup, teardown)
 {
-	static const struct field throttled = { .name = "thread(throttled)", .parent = FIELD_NONE,
-						.use = USE_HOST, .part = HOST_THROTTLED };
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
-	uint32_t id;
+	uint32_t id = host_fields_add_part(world->fields, 0, HOST_THROTTLED);
 	char *text;
 
-	id = fields_add(world->fields, &throttled);
 	live(world, 1, 0, WAIT, 50);
 	live(world, 1, 0, id, 10);
 	take(world);
@@ -727,14 +724,11 @@ TEST(waiting_never_goes_back, setup, teardown)
 /* Where exits are not timed, what is on a CPU is one mode, by the scheduler. */
 TEST(modes_without_exits_add_up, setup, teardown)
 {
-	static const struct field ran = { .name = "thread(run)", .parent = FIELD_NONE,
-					  .use = USE_HOST, .part = HOST_RUN };
 	struct world *world = *state;
 	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
-	uint32_t id;
+	uint32_t id = host_fields_add_part(world->fields, 0, HOST_RUN);
 	char *text;
 
-	id = fields_add(world->fields, &ran);
 	live(world, 1, 0, IDLE, 700);
 	live(world, 1, 0, BLOCK, 100);
 	live(world, 1, 0, id, 150);
