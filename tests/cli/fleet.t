@@ -101,7 +101,6 @@ fi
 
 if command -v curl >/dev/null; then
 	serve
-	ABUSED=$SERVER
 	abused=http://127.0.0.1:$port/metrics
 	# exits: all that were counted.
 	exits() {

@@ -4,6 +4,7 @@
 #
 # tests/cli/fleet.t has a real one.
 # shellcheck disable=SC2059 # texts are formats
+# shellcheck disable=SC2317 # wait_for calls a function
 . tests/lib.sh
 # The server answers in its own time.
 SCRIPT_CLOCK=real

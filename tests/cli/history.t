@@ -16,7 +16,7 @@ captured() {
 }
 # captured_at_once MACHINE OPTION...: the same, and it waits for nothing.
 captured_at_once() {
-	SCRIPT_CLOCK= kvmtop=$AT_ONCE captured "$@"
+	SCRIPT_CLOCK='' kvmtop=$AT_ONCE captured "$@"
 }
 
 # deltas FILE KEY VALUE: the sum of all deltas of the JSON rows whose KEY is VALUE.

@@ -223,7 +223,8 @@ else
 	like "$(cat "$ERR")" "tracefs is not mounted: mount -t tracefs" "and the command is named"
 	if "$KVMTOP" --list-providers | sed -n '/^account/{n;p}' | grep -q 'works here'; then
 		# shellcheck disable=SC2086
-		is "$(without $all_tracefs $all_debugfs -- -l -n 1 -s 0.1)" 0 "KVM's counters need no tracefs"
+		is "$(without $all_tracefs $all_debugfs -- -l -n 1 -s 0.1)" 0 \
+			"KVM's counters need no tracefs"
 		like "$(head -n 1 "$ERR")" \
 			'tracefs is not mounted: .*; --cost none .* which is done here$' \
 			"and one line says what is missing"

@@ -96,8 +96,8 @@ page_fault_ratio = off"
 	guest spins "--$WHERE_WRITES" 1000 --answer 3000 --spin --vcpus 2 --rounds 0
 	taskset -a -p 1 "$GUEST" >/dev/null
 	guest_go spins
-	# Not by how long an answer takes: a busy machine takes its part of that unseen. That waits are
-	# no part of it is a case of tests/worlds/exit_cases.h.
+	# Not by how long an answer takes: a busy machine takes its part of that unseen. That waits
+	# are no part of it is a case of tests/worlds/exit_cases.h.
 	is "$(why_of "$w_only" 'user_exit_seconds = off')" "cpu_wait
 user_device
 3" "why: two VMMs that share a CPU wait for it, and emulate a device"

@@ -50,12 +50,13 @@ static void put_second(struct world *world, uint64_t cost_ns, bool has_times)
 	if (cost_ns)
 		sample_add(&world->sample, (struct key){ GUEST_NONE, -1, cost }, cost_ns, 0);
 	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		const struct key key = { 1, vcpu, exits.parents[EXITS_VMEXIT] };
 		struct timing timing = { .time_ns = 1000 };
 
 		if (has_times)
 			sample_add(&world->sample, (struct key){ 1, vcpu, exits.times[TIME_WHOLE] },
 				   world->now_ns / 2, 0);
-		sample_add_timed(&world->sample, (struct key){ 1, vcpu, exits.parents[EXITS_VMEXIT] },
+		sample_add_timed(&world->sample, key,
 				 world->now_ns / SECOND * 10000 * (uint64_t)(vcpu + 1), 0, &timing);
 	}
 	take(world);

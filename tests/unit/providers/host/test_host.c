@@ -37,7 +37,7 @@ struct world {
 	uint32_t guest;
 };
 
-/* lib/clock.h in this program: the kernel's time, and what tests let pass without waiting for it. */
+/* lib/clock.h in this program: the kernel's time, and what tests let pass without waiting. */
 static _Atomic uint64_t passed_ns;
 
 static uint64_t read_ns(clockid_t clock)

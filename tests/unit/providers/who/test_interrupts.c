@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
-#include "providers/who/interrupts.c" /* NOLINT(bugprone-suspicious-include): so it needs no kernel */
+#include "providers/who/interrupts.c" /* NOLINT(bugprone-suspicious-include): no kernel */
 
 TEST(vcpus_without_an_interrupt)
 {
