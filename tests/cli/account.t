@@ -73,7 +73,8 @@ fi
 like "$("$TMP/account" -d -i -b -1 -p "$held" -f '^halt_exits$' 2>&1)" \
 	"^acc-three +$((3 * ROUNDS)) " "-b: by guest"
 
-"$TMP/account" -d -i -l --json -n 1 -s 0.1 --view vcpus -p "$held" -f '^halt_exits$' >"$TMP/out" 2>"$ERR"
+"$TMP/account" -d -i -l --json -n 1 -s 0.1 --view vcpus -p "$held" -f '^halt_exits$' \
+	>"$TMP/out" 2>"$ERR"
 is "$(grep -o '"total":[0-9]*' "$TMP/out" | sort | uniq -c | awk '{ print $1, $2 }')" \
 	"3 \"total\":$ROUNDS" "--view vcpus: each vCPU has its own"
 
@@ -126,8 +127,8 @@ stop "$GUEST"
 # ---- rights
 
 if command -v setpriv >/dev/null; then
-	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -l -n 1 -s 0.1 -p "$held" \
-		>"$TMP/out" 2>"$ERR"
+	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -l -n 1 -s 0.1 \
+		-p "$held" >"$TMP/out" 2>"$ERR"
 	is "$? $(cat "$ERR")" "0 " "the addresses of the kernel's functions are not needed"
 else
 	skip "the addresses of the kernel's functions" "setpriv is not installed"

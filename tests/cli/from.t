@@ -322,7 +322,8 @@ stop "$server"
 
 # shellcheck disable=SC2046
 answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' $(yes 1 | head -n 60))"
-spawn timeout 60 "$KVMTOP" --from "$url" --host kvm1 -s 0.25 -l --json -n 14 >"$TMP/log" 2>"$TMP/err"
+spawn timeout 60 "$KVMTOP" --from "$url" --host kvm1 -s 0.25 -l --json -n 14 \
+	>"$TMP/log" 2>"$TMP/err"
 log=$SPAWNED
 # shellcheck disable=SC2016
 wait_for 10 sh -c '[ "$(wc -l <"$TMP/log")" -ge 3 ]'

@@ -95,8 +95,8 @@ printf '%s\n' LC_NUMERIC 'decimal_point ","' 'thousands_sep "."' 'grouping 3;3' 
 	>"$TMP/comma.locale"
 localedef -c -i "$TMP/comma.locale" -f UTF-8 "$TMP/comma" >/dev/null 2>&1
 if [ -e "$TMP/comma/LC_NUMERIC" ]; then
-	env -u LC_ALL LOCPATH="$TMP" LC_CTYPE=C.UTF-8 LC_NUMERIC=comma "$KVMTOP" -l --json -s 0.3 -n 1 -f 'kvm_pio$' \
-		>"$TMP/out" 2>&1
+	env -u LC_ALL LOCPATH="$TMP" LC_CTYPE=C.UTF-8 LC_NUMERIC=comma "$KVMTOP" -l --json \
+		-s 0.3 -n 1 -f 'kvm_pio$' >"$TMP/out" 2>&1
 	like "$? $(cat "$TMP/out")" '^0 .*"elapsed_s":0[.][0-9]+,.*"rate":[0-9]+[.][0-9]' \
 		"a locale with a decimal comma changes no number, neither read nor written"
 else

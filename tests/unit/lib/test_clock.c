@@ -44,6 +44,7 @@ TEST(test_ahead)
 /* In this program adjtimex(2) is this. */
 static struct timex discipline;
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has its own names */
 int adjtimex(struct timex *timex)
 {
 	if (!discipline.tick)

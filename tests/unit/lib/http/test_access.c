@@ -31,6 +31,7 @@ static atomic_bool is_held; /* a check waits until it may go on */
 static atomic_uint nr_checks;
 
 /* In this program crypt(3) knows one password, counts its calls, and waits while one is held. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has its own names */
 char *crypt_r(const char *password, const char *setting, struct crypt_data *data)
 {
 	static char wrong[] = "*0";
@@ -163,6 +164,7 @@ TEST(who_asks_for_the_same_has_the_answer, setup, teardown)
 
 static bool has_no_numbers;
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has its own names */
 ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
 {
 	(void)flags;
