@@ -22,8 +22,8 @@ chmod +x "$TMP/account"
 
 # of PROGRAM PID: the total of halt_exits since the guest began.
 of() {
-	"$1" -d -i -l --json -n 1 -s 0.1 -p "$2" -f '^halt_exits$' 2>"$ERR" |
-		sed 's/.*"event":"halt_exits",[^}]*"total":\([0-9]*\).*/\1/'
+	"$1" -d -i -1 -s 0.2 -p "$2" -f '^halt_exits$' 2>"$ERR" |
+		awk '$1 == "halt_exits" { print $2 }'
 }
 
 # links PID: how many links of iterators it has open.
@@ -58,22 +58,22 @@ wait_for 20 grep -q '^done' "$TMP/acc-three.out"
 is "$(of "$TMP/account" "$held")" $((3 * ROUNDS)) "each vCPU's halts"
 is "$(of "$KVMTOP" "$held")" $((3 * ROUNDS)) "-d says the same, wherever it has it from"
 is "$(cat "$ERR")" "" "and has nothing to complain about"
-is "$("$KVMTOP" -i -1 -p "$held" -f '^halt_exits$' 2>"$ERR" |
+is "$("$KVMTOP" -i -1 -s 0.2 -p "$held" -f '^halt_exits$' 2>"$ERR" |
 	awk '{ print $1, $2 }')" "halt_exits $((3 * ROUNDS))" "-i alone asks for KVM's counters"
 # Under lockdown debugfs is there and refuses; without securityfs that is seen by trying alone.
 if unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
 	is "$(unshare -m sh -c 'mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 		umount -l /sys/kernel/security 2>/dev/null
-		exec "$@"' sh "$(realpath "$KVMTOP")" -d -i -1 -p "$held" -f '^halt_exits$' |
+		exec "$@"' sh "$(realpath "$KVMTOP")" -d -i -1 -s 0.2 -p "$held" -f '^halt_exits$' |
 		awk '{ print $2 }')" $((3 * ROUNDS)) "and where debugfs refuses its counters"
 else
 	skip "where debugfs refuses its counters" "no mount namespaces"
 fi
-like "$("$TMP/account" -d -i -b -1 -p "$held" -f '^halt_exits$' 2>&1)" \
+like "$("$TMP/account" -d -i -b -1 -s 0.2 -p "$held" -f '^halt_exits$' 2>&1)" \
 	"^acc-three +$((3 * ROUNDS)) " "-b: by guest"
 
-"$TMP/account" -d -i -l --json -n 1 -s 0.1 --view vcpus -p "$held" -f '^halt_exits$' \
+"$TMP/account" -d -i -1 -s 0.2 --json --view vcpus -p "$held" -f '^halt_exits$' \
 	>"$TMP/out" 2>"$ERR"
 is "$(grep -o '"total":[0-9]*' "$TMP/out" | sort | uniq -c | awk '{ print $1, $2 }')" \
 	"3 \"total\":$ROUNDS" "--view vcpus: each vCPU has its own"
@@ -84,7 +84,7 @@ guest acc-two --vcpus 2 --rounds 2
 other=$GUEST
 go acc-two
 wait_for 20 grep -q '^done' "$TMP/acc-two.out"
-is "$("$TMP/account" -d -i -1 --view vcpus -f '^halt_exits$' 2>"$ERR" |
+is "$("$TMP/account" -d -i -1 -s 0.2 --view vcpus -f '^halt_exits$' 2>"$ERR" |
 	awk '$1 == "acc-three" || $1 == "acc-two" { n[$1 " " $5]++ }
 		END { for (i in n) print n[i], i }' | sort | tr '\n' ' ')" \
 	"2 acc-two 2 3 acc-three $ROUNDS " "two VMMs: each vCPU has a row"
@@ -105,7 +105,7 @@ stop "$GUEST"
 
 # threads PID: lines of vCPU and TID.
 threads() {
-	"$KVMTOP" -l --json -n 1 -s 0.1 --view vcpus -p "$1" 2>"$ERR" |
+	"$KVMTOP" -1 -s 0.2 --json --view vcpus -p "$1" 2>"$ERR" |
 		grep -o '"vcpu":[0-9]*,[^{]*"tid":[0-9a-z]*' |
 		sed 's/"vcpu":\([0-9]*\),.*"tid":/\1 /'
 }
@@ -127,7 +127,7 @@ stop "$GUEST"
 # ---- rights
 
 if command -v setpriv >/dev/null; then
-	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -l -n 1 -s 0.1 \
+	setpriv --bounding-set=-syslog --inh-caps=-syslog "$KVMTOP" --cost none -1 -s 0.2 \
 		-p "$held" >"$TMP/out" 2>"$ERR"
 	is "$? $(cat "$ERR")" "0 " "the addresses of the kernel's functions are not needed"
 else

@@ -177,12 +177,12 @@ is "$(cat "$TMP/err")" 'kvmtop: no guest named "web7" began' "which is an error"
 
 # ---- a history of both lives
 
-"$KVMTOP" -r "$TMP/h.db" --json --view exits -g web1 >"$TMP/back" 2>"$TMP/back.err"
+"$KVMTOP" -r "$TMP/h.db" -l --json --view exits -g web1 >"$TMP/back" 2>"$TMP/back.err"
 like "$(cat "$TMP/back.err")" '^kvmtop: web1 is back as pid 212 at [0-9:]*$' \
 	"a history says once that the guest had another pid"
 like "$(head -n 1 "$TMP/back")" '"delta":[1-9]' "its log has the first life"
 like "$(tail -n 1 "$TMP/back")" '"delta":[1-9]' "and the second,"
-"$KVMTOP" -r "$TMP/h.db" --json -f kvm_entry -g web1 2>/dev/null | tail -n 1 >"$TMP/entry"
+"$KVMTOP" -r "$TMP/h.db" -l --json -f kvm_entry -g web1 2>/dev/null | tail -n 1 >"$TMP/entry"
 like "$(cat "$TMP/entry")" '"kvm_entry".*"delta":[1-9]' "whose events -w had counted,"
 
 # total VIEW OPTION...: the sum of all deltas of the rows of one span.
