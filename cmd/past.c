@@ -29,6 +29,7 @@ struct past_run {
 	bool goes_on; /* the sample follows the one that was printed last */
 	bool has_warned;
 	unsigned long nr_printed;
+	char head[HEAD_SIZE]; /* above the text of -1: which time it is of */
 	struct error outage; /* why the samples that come next are late; "": they are not */
 };
 
@@ -91,6 +92,21 @@ static void say_no_exits(struct past_run *reader)
 		say(monitor_no_exits(reader->run.monitor));
 }
 
+/* "2026-11-21 10:30:00 to 10:31:00 CET, 60.0 s" */
+static void name_span(const struct past_run *reader, uint64_t from_ns, uint64_t to_ns,
+		      uint64_t elapsed_ns, char *head)
+{
+	const struct source *source = reader->run.source;
+	char from[WHEN_SIZE], to[WHEN_SIZE], zone[WHEN_SIZE] = "";
+
+	source_name_time(source, from, sizeof(from), from_ns, 0);
+	source_name_time(source, to, sizeof(to), to_ns, from_ns);
+	if (!source->recording.start_ns)
+		when_format_zone(zone, sizeof(zone), to_ns);
+	snprintf(head, HEAD_SIZE, "%s to %s%s%s, %.1f s", from, to, zone[0] ? " " : "", zone,
+		 (double)elapsed_ns / 1e9);
+}
+
 /* ---- printing ---- */
 
 /*
@@ -130,6 +146,8 @@ static int print_sample(struct past_run *reader, uint64_t time_ns, struct error 
 		source_choose_long(reader->run.source, &reader->run.query, time_ns,
 				   monitor_elapsed_ns(reader->run.monitor));
 		warn_not_counted(reader);
+		if (reader->head[0] && !reader->run.options->csv && !reader->run.options->json)
+			printf("%s\n\n", reader->head);
 		err = run_print(&reader->run, time_ns, error);
 	}
 	reader->nr_printed++;
@@ -281,6 +299,7 @@ static int go_to(struct past_run *reader, uint64_t time_ns, struct error *error)
 /* Prints the sample of one time, or the latest. */
 static int print_one(struct past_run *reader, struct error *error)
 {
+	const struct stored *at;
 	int err = 0;
 
 	/* The first sample of a run has no interval: the one after it has, if there is one. */
@@ -288,7 +307,11 @@ static int print_one(struct past_run *reader, struct error *error)
 		err = past_step(reader->past, false, error);
 	if (!err || err == -ENOENT)
 		err = choose_guest(reader, error);
-	return err ? err : print_chosen(reader, error);
+	if (err)
+		return err;
+	at = past_at(reader->past);
+	name_span(reader, at->time_ns - at->elapsed_ns, at->time_ns, at->elapsed_ns, reader->head);
+	return print_chosen(reader, error);
 }
 
 /* ---- the screen ---- */
@@ -336,8 +359,19 @@ static int show_past(struct past_run *reader, struct error *error)
 		       print_all(reader, error);
 }
 
+static struct lines_span about_interval(const struct interval *interval)
+{
+	return (struct lines_span){
+		.from_ns = interval_first(interval)->time_ns -
+			   interval_first(interval)->elapsed_ns,
+		.to_ns = interval_last(interval)->time_ns,
+		.elapsed_ns = interval_elapsed_ns(interval),
+	};
+}
+
 static int print_span(struct past_run *reader, struct error *error)
 {
+	struct lines_span about;
 	const struct source *source = reader->run.source;
 	struct monitor_config config = { .list = history_players, .source = source->kind };
 	int err;
@@ -363,6 +397,8 @@ static int print_span(struct past_run *reader, struct error *error)
 		return err;
 	reader->run.monitor = reader->span;
 	say_no_exits(reader);
+	about = about_interval(reader->interval);
+	name_span(reader, about.from_ns, about.to_ns, about.elapsed_ns, reader->head);
 	return print_sample(reader, interval_last(reader->interval)->time_ns, error);
 }
 
@@ -373,7 +409,6 @@ static int read_span(struct past_run *reader, struct history_span *span, uint64_
 		     char *head, struct error *error)
 {
 	const struct source *source = reader->run.source;
-	char from[WHEN_SIZE], to[WHEN_SIZE];
 	int err;
 
 	span->query = reader->run.query;
@@ -381,16 +416,8 @@ static int read_span(struct past_run *reader, struct history_span *span, uint64_
 	err = span_read(span, source->store, source_fields(source), from_ns, to_ns, error);
 	if (err)
 		return err == -ENOENT && !error->text[0] ? none_there(reader, error) : err;
-	*ret_about = (struct lines_span){
-		.from_ns = interval_first(span->interval)->time_ns -
-			   interval_first(span->interval)->elapsed_ns,
-		.to_ns = interval_last(span->interval)->time_ns,
-		.elapsed_ns = interval_elapsed_ns(span->interval),
-	};
-	source_name_time(reader->run.source, from, sizeof(from), ret_about->from_ns, 0);
-	source_name_time(reader->run.source, to, sizeof(to), ret_about->to_ns, ret_about->from_ns);
-	snprintf(head, HEAD_SIZE, "%s to %s, %.1f s", from, to,
-		 (double)ret_about->elapsed_ns / 1e9);
+	*ret_about = about_interval(span->interval);
+	name_span(reader, ret_about->from_ns, ret_about->to_ns, ret_about->elapsed_ns, head);
 	return query_of_span(reader->run.options, interval_guests(span->interval), &span->query,
 			     parts, error);
 }

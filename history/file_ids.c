@@ -188,7 +188,7 @@ static int see_guest(struct history_file *file, const struct guest *guest, uint3
 	struct db_value row[GUEST_COLUMNS];
 	size_t nr = put_guest(guest, sample, time_ns, row);
 
-	row[nr++] = db_column("id", DB_NUMBER(id));
+	row[nr++] = db_column("guest", DB_NUMBER(id));
 	return db_run_with(&file->db, SQL_SEE_GUEST, row, nr, error);
 }
 

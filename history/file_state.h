@@ -172,7 +172,7 @@ struct db_value {
 #define DB_BYTES(its, size) \
 	((struct db_value){ .type = DB_IS_BYTES, .number = (size), .bytes = (its) })
 
-/* The value of a row's column, for statements that write rows. */
+/* The value of a row's column, for statements that write rows. Guests' words have their names. */
 static inline struct db_value db_column(const char *name, struct db_value value)
 {
 	value.name = name;

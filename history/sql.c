@@ -123,12 +123,12 @@ const char *const sql_text[SQL_STATEMENTS] = {
 		" vmm, vms, vcpus, came, seen, went, first, last, uuid, platform_id, title,"
 		" project, flavor, pod)"
 		" VALUES(NULL, :boot_id, :pid, :start_ticks, :name, :is_named, :vmm, :vms, :vcpus,"
-		" :seen, :seen, :went, :last, :last, :uuid, :platform_id, :title, :project,"
+		" :seen, :seen, :went, :last, :last, :uuid, :id, :title, :project,"
 		" :flavor, :pod)",
 	[SQL_SEE_GUEST] = "UPDATE guest SET name = :name, is_named = :is_named, vmm = :vmm,"
 		" vms = :vms, vcpus = :vcpus, seen = :seen, went = NULL, last = :last,"
-		" uuid = :uuid, platform_id = :platform_id, title = :title, project = :project,"
-		" flavor = :flavor, pod = :pod WHERE id = :id",
+		" uuid = :uuid, platform_id = :id, title = :title, project = :project,"
+		" flavor = :flavor, pod = :pod WHERE id = :guest",
 	[SQL_SEE_GUESTS] = "UPDATE guest SET last = ?1 WHERE went IS NULL",
 	[SQL_ADD_VCPU] = "INSERT INTO vcpu(guest, vcpu, tid, came, seen, went)"
 		" VALUES(:guest, :vcpu, :tid, :seen, :seen, :went)"
@@ -288,26 +288,25 @@ static int parameter_of(sqlite3_stmt *statement, const struct db_value *value, i
 	return sqlite3_bind_parameter_index(statement, name);
 }
 
-static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
+/* An error of SQLite's; SQLITE_RANGE where the statement has no such parameter. */
+static int bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
 {
+	int64_t number = value->number > INT64_MAX ? INT64_MAX : (int64_t)value->number;
+
 	switch (value->type) {
+	case DB_IS_NUMBER:
+		return sqlite3_bind_int64(statement, parameter, number);
+	case DB_IS_REAL:
+		return sqlite3_bind_double(statement, parameter, value->real);
+	case DB_IS_TEXT:
+		return sqlite3_bind_text(statement, parameter, value->bytes, -1, SQLITE_STATIC);
+	case DB_IS_BYTES:
+		return sqlite3_bind_blob64(statement, parameter, value->bytes, value->number,
+					   SQLITE_STATIC);
 	case DB_IS_NULL:
 		break;
-	case DB_IS_NUMBER:
-		sqlite3_bind_int64(statement, parameter,
-				   value->number > INT64_MAX ? INT64_MAX : (int64_t)value->number);
-		break;
-	case DB_IS_REAL:
-		sqlite3_bind_double(statement, parameter, value->real);
-		break;
-	case DB_IS_TEXT:
-		sqlite3_bind_text(statement, parameter, value->bytes, -1, SQLITE_STATIC);
-		break;
-	case DB_IS_BYTES:
-		sqlite3_bind_blob64(statement, parameter, value->bytes, value->number,
-				    SQLITE_STATIC);
-		break;
 	}
+	return sqlite3_bind_null(statement, parameter);
 }
 
 int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
@@ -322,8 +321,10 @@ int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_
 		return db_error(db, error);
 	sqlite3_reset(*statement);
 	sqlite3_clear_bindings(*statement);
-	for (size_t i = 0; i < nr; i++)
-		bind(*statement, parameter_of(*statement, &values[i], (int)i + 1), &values[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (bind(*statement, parameter_of(*statement, &values[i], (int)i + 1), &values[i]))
+			return db_error(db, error);
+	}
 	*ret_statement = *statement;
 	return 0;
 }

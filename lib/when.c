@@ -334,6 +334,13 @@ void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, 
 		snprintf(buf + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
 }
 
+void when_format_zone(char *buf, size_t size, uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+
+	snprintf(buf, size, "%s", tm.tm_zone);
+}
+
 void when_format_exact(char *buf, size_t size, uint64_t time_ns)
 {
 	const struct tm tm = to_local(time_ns);

@@ -54,6 +54,9 @@ void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 /* "10:31:07", with the date before it, or milliseconds after it. */
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
 
+/* The zone that local times are in then: "CET". */
+void when_format_zone(char *buf, size_t size, uint64_t time_ns);
+
 /* "10:31:07.123456" */
 void when_format_exact(char *buf, size_t size, uint64_t time_ns);
 

@@ -213,7 +213,7 @@ info='"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"'
 # shares: the headings of what is not on a CPU.
 shares() {
 	# shellcheck disable=SC2086
-	"$KVMTOP" $from -1 "$@" | head -n 1 | grep -oE '(Poll|Block|Wait|Idle)%' | tr '\n' ' '
+	"$KVMTOP" $from -1 "$@" | sed -n 3p | grep -oE '(Poll|Block|Wait|Idle)%' | tr '\n' ' '
 }
 unpolled=$(series "$info" 1 1; series "$run" 0 0.25; series "$idle" 0 0.75)
 polled=$(machine=kvm2; series "$info" 1 1; series "$run" 0 0.25; series "$idle" 0 0.25

@@ -102,9 +102,6 @@ golden amd-log-skip --sysroot $root/amd -l -n 3 -s 0.1 -z -f kvm_nested
 golden amd-log-json --sysroot $root/amd -l -n 3 -s 0.1 --json -f '^kvm_(exit|pio)$'
 golden amd-csv --sysroot $root/amd -l -c -n 3 -s 0.1 -f 'kvm_exit|kvm_pio'
 golden amd-guests-log --sysroot $root/amd -l -n 3 -s 0.1 -b
-golden intel-log --sysroot $root/intel -l -n 3 -s 0.1
-golden intel-csv --sysroot $root/intel -l -c -n 4 -s 0.1 -f '^kvm_exit$'
-golden lockdown-log --sysroot $root/lockdown -l -n 3 -s 0.1 -x
 golden no-kvm-log --sysroot $root/no-kvm -l -n 1
 golden no-kvm-debugfs --sysroot $root/no-kvm -1 -d
 golden no-kvm-both --sysroot $root/no-kvm -1 -d -t
@@ -145,11 +142,9 @@ golden amd-vcpus-log --sysroot $root/amd -l -n 3 -s 0.1 --view vcpus
 golden amd-vcpus-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view vcpus
 golden amd-exits --sysroot $root/amd -1 --view exits
 golden amd-exits-json --sysroot $root/amd -1 --view exits --json -f 'hlt|^io$|hypercall'
-golden amd-exits-log --sysroot $root/amd -l -n 3 -s 0.1 --view exits
 golden amd-exits-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view exits
 golden amd-exits-sort --sysroot $root/amd -1 --view exits -o avg_ns -p 112
 golden amd-hotspots --sysroot $root/amd -1 --view hotspots -g web1
-golden amd-hotspots-log --sysroot $root/amd -l -n 2 -s 0.1 --view hotspots -f IA32
 golden amd-hotspots-csv --sysroot $root/amd -l -c -n 2 -s 0.1 -z --view hotspots -g web1
 golden intel-exits --sysroot $root/intel -1 --view exits
 golden intel-vcpus --sysroot $root/intel -1 --view vcpus

@@ -155,7 +155,7 @@ elapsed=$(sed 's/.*"elapsed_s":\([0-9.]*\),"view.*/\1/' "$TMP/live.2" |
 	awk '{ n += $1 } END { print n }')
 is "$(diff_of rate)" "$(rate "$TMP/live.2" "$elapsed")" "and of the second"
 "$KVMTOP" -r "$DB" --diff "..$second" --from "$second" >"$TMP/diff"
-like "$(sed -n 1p "$TMP/diff")" '^1: [0-9-]+ [0-9:]+ to ([0-9-]+ )?[0-9:]+, 4\.[0-9] s$' \
+like "$(sed -n 1p "$TMP/diff")" '^1: [0-9-]+ [0-9:]+ to ([0-9-]+ )?[0-9:]+ UTC, 4\.[0-9] s$' \
 	"as a table, with their times"
 like "$(cat "$TMP/diff")" '^HLT +[0-9]+ +[0-9]+ ' "and a line for each reason"
 "$KVMTOP" -r "$DB" --diff "..$second" --from "$second" -c >"$TMP/diff"

@@ -234,7 +234,7 @@ at() {
 
 past=$TMP/past.db
 check "a history" "$HELPERS/made_past" "$past"
-is "$("$KVMTOP" -r "$past" -1 2>&1)" "kvmtop: No event of KVM was counted." \
+is "$("$KVMTOP" -r "$past" -1 2>&1 >"$TMP/out")" "kvmtop: No event of KVM was counted." \
 	"-1 of a history without events says so"
 
 # At 14:17 UTC, which is 15:17 in summer, clocks are set back to 14:17.
