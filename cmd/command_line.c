@@ -88,7 +88,7 @@ static const struct option_spec specs[] = {
 	FLAG(RUNS | NOW, 'i', "debugfs-include-past", include_past,
 	     "KVM's own counters since each guest's start, as --cost none"),
 	STRING(EXITS | REPORT, 0, "event", "EVENT", event_name, EXIT_KINDS, .words = EXIT_KINDS),
-	WORD(REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
+	WORD(EXITS | REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
 	     .words = BY_WORDS),
 	OTHER(EXITS | REPORT, 0, "longer", "TIME", take_longer,
 	      "instead, each exit longer than TIME (5ms, 200us)", .words = LONG_TIMES),
@@ -266,7 +266,8 @@ static const struct option_rule rules[] = {
 	{ false, 0, "prometheus", "listen", "run kvmtop twice" },
 	{ false, 0, "alltids", "vcpu", NULL },
 	{ false, EXITS, "pid guest tid tids", "pid guest tid tids", NULL },
-	{ false, EXITS, "longer", "sort event diff", NULL },
+	{ false, EXITS, "longer", "sort event diff by", NULL },
+	{ false, EXITS, "by", "alltids diff", NULL },
 	{ false, REPORT, "longer", "diff acrn by event", NULL },
 	{ false, EXITS, "diff", "vcpu alltids sort", "it compares all of two guests" },
 	{ true, TOP, "diff", "from to", "they are the span that is compared" },
@@ -416,6 +417,10 @@ static enum cost cost_of(const struct options *options)
 
 static int read_values(struct options *options, struct error *error)
 {
+	/* In the order of BY_WORDS. */
+	static const unsigned int by[] = {
+		GROUP_REASON, GROUP_GUEST, GROUP_GUEST | GROUP_VCPU, GROUP_GUEST | GROUP_VCPU,
+	};
 	bool takes_lists = options->source & FROM_RECORDING;
 	int err = read_outputs(options, error);
 
@@ -424,6 +429,8 @@ static int read_values(struct options *options, struct error *error)
 	if (options->pids && !options->pid && !takes_lists)
 		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
 	options->cost = cost_of(options);
+	if (options->by)
+		options->groups = by[option_word(BY_WORDS, options->by)];
 	if (options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
 					 &options->kind, error);

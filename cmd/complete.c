@@ -26,7 +26,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 
 	completion.command = command ? command : &top_command;
 	completion.view = !command ? &view_events :
-			  command == &where_command ? &view_where : &view_exit_totals;
+			  command == &where_command ? &view_where : &view_exits;
 	completion.offer = completion.command->command.offer;
 	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
 		const char *word = words[i];

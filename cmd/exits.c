@@ -77,7 +77,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	if (guest)
 		snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended",
 			 guest->name, (int)guest->pid);
-	if (!options->all && !options->has_vcpu)
+	if (!options->all && !options->has_vcpu && !options->by)
 		run->run.query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
@@ -164,7 +164,7 @@ static void set_query(struct exits_run *run)
 	const struct options *options = run->run.options;
 	struct query *query = &run->run.query;
 
-	query->groups = GROUP_ALL;
+	query->groups = options->by ? options->groups : GROUP_ALL;
 	query->type = options->view;
 	query->sort = options->column;
 	query->event = options->event;
@@ -270,6 +270,7 @@ static int print_diff(struct exits_run *run, struct error *error)
 
 static int print(struct exits_run *run, struct error *error)
 {
+	run->run.query.since_ns = run->run.elapsed_ns;
 	if (run->run.options->other)
 		return print_diff(run, error);
 	view_build(&run->run.view, &run->run.query, monitor_facts(run->run.monitor));
@@ -389,13 +390,14 @@ static int understand(struct options *options, struct error *error)
 {
 	int err = read_words(options, error);
 
-	options->view = options->longer_ns ? &view_long_exits : &view_exit_totals;
+	options->view = options->longer_ns ? &view_long_exits : &view_exits;
 	options->column = view_default_sort(options->view);
 	if (options->tid)
 		options->only[options->nr_only++] = options->tid;
-	if (err || !options->sort)
+	if (err || options->longer_ns)
 		return err;
-	return view_column_find(options->view, options->sort, false, &options->column, error);
+	return view_column_find(options->view, options->sort ? options->sort : "total", false,
+				&options->column, error);
 }
 
 static int run_exits(struct options *options)

@@ -155,8 +155,6 @@ static void warn_no_match(struct run *run)
 {
 	const struct view_type *type = run->query.type;
 
-	if (type == &view_exit_totals) /* is no view that can be named */
-		type = &view_exits;
 	if (pattern_check(run->query.filter, &(struct error){ "" }) < 0)
 		return; /* run_write() says so */
 	if (!run->lines.has_warned)

@@ -368,10 +368,7 @@ static int choose_guests(const struct options *options, const struct guests *gue
 
 /* ---- and which exits ---- */
 
-/*
- * Makes the filter of -f, or one for --event in a view that shows everything: one kind of argument
- * only, or only exits to user space.
- */
+/* Makes the filter of -f, or one for --event: one kind of argument, or exits to user space. */
 static int choose_filter(const struct options *options, struct query *query,
 			 struct query_parts *parts, struct error *error)
 {
@@ -379,8 +376,7 @@ static int choose_filter(const struct options *options, struct query *query,
 	char text[64];
 	int err;
 
-	if (!options->fields &&
-	    (options->event == EXITS_VMEXIT || query->type == &view_exit_totals))
+	if (!options->fields && options->event == EXITS_VMEXIT)
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
 		 is_user ? "userspace_exit" : exit_kind_name(options->event));

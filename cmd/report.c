@@ -77,7 +77,7 @@ static bool wants_screen(const struct options *options)
 /* What is printed as text: the view that was asked for, else the table of exits. */
 static const struct view_type *text_type(const struct options *options)
 {
-	return options->view ? options->view : &view_exit_totals;
+	return options->view ? options->view : &view_exits;
 }
 
 /* The view that the screen begins with. */
@@ -113,7 +113,7 @@ static int report_begin(struct run *run, struct error *error)
 static int read_recording(struct report *report, struct error *error)
 {
 	const struct options *options = report->run.options;
-	bool is_table = !wants_screen(options) && !options->view;
+	bool is_table = !wants_screen(options) && text_type(options) == &view_exits;
 	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
 	const struct run_plan plan = {
 		.source.recording = {
@@ -177,7 +177,7 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 		return "Nothing found that makes these guests slow.";
 	if (query->filter && query->event == EXITS_VMEXIT)
 		return "The filter matches nothing in this view.";
-	if (query->type == &view_exit_totals && pairing->table.nr_counts[query->event])
+	if (query->type == &view_exits && pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
@@ -186,8 +186,8 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 			       "exits to user space." :
 			       "No VM exits (kvm_exit) are recorded: kvmtop record, perf kvm stat "
 			       "record and trace-cmd record -e kvm record them.";
-	return query->type == &view_exit_totals ? "No exits of this kind are recorded." :
-						  "The recording has nothing for this view.";
+	return query->type == &view_exits ? "No exits of this kind are recorded." :
+					    "The recording has nothing for this view.";
 }
 
 static void describe(struct report *report)
@@ -250,11 +250,13 @@ static int report_build(struct report *report, struct error *error)
 
 	if (err)
 		return err;
-	if (type != &view_exit_totals && query->nr_only && query->guest == GUEST_ALL)
+	if (type != &view_exits && query->nr_only && query->guest == GUEST_ALL)
 		return error_set(error, -EINVAL,
 				 "--view %s shows all guests or one: give -p one PID", type->name);
 	describe(report);
 	run->view.type = type;
+	if (type == &view_exits && !run->options->sort) /* as perf's */
+		query->sort = (size_t)view_column(type, COL_TOTAL);
 	query->reverse = type == &view_long_exits && !run->options->sort; /* the oldest first */
 	if (report->is_none || !run->monitor)
 		return 0;
@@ -353,7 +355,10 @@ static int report_show(struct report *report, struct error *error)
 	if (!run->monitor || report->is_none ||
 	    (run->query.nr_only && run->query.guest == GUEST_ALL))
 		return -ENOENT;
-	run->query.nr_only = 0; /* the query has the guest and the vCPU */
+	/* The query has the guest and the vCPU; --by chose the view, and --event the filter. */
+	run->query.nr_only = 0;
+	run->query.groups = 0;
+	run->query.event = EXITS_VMEXIT;
 	err = run_signals(run, false, true);
 	/* A terminal that cannot show a screen gets text, without a warning. */
 	return err ? err : run_tui(run, &(struct tui_config){ .at_ns = 0 }, &(struct error){ "" });
@@ -412,17 +417,12 @@ int report_run(const struct options *options)
 
 int report_understand(struct options *options, struct error *error)
 {
-	/* The rows of the table of exits, in the order of BY_WORDS. */
-	static const unsigned int groups[] = {
-		GROUP_REASON, GROUP_GUEST, GROUP_GUEST | GROUP_VCPU, GROUP_GUEST | GROUP_VCPU,
-	};
 	struct pattern *filter = NULL;
 	int err = options->fields ? pattern_new(options->fields, &filter, error) : 0;
 
 	pattern_free(filter); /* a wrong one is said before anything is read */
 	if (err)
 		return err;
-	options->groups = groups[options->by ? option_word(BY_WORDS, options->by) : 0];
 	if (options->view_name)
 		err = view_type_find(options->view_name, &options->view, error);
 	if (!err && options->sort)

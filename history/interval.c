@@ -418,13 +418,12 @@ unsigned int span_groups(const struct view_type *type)
 	return type->groups & GROUP_GUEST ? type->groups : GROUP_REASON;
 }
 
-static int build_span(struct history_span *span, enum exit_kind event, struct error *error)
+static int build_span(struct history_span *span, struct error *error)
 {
-	int err = 0;
+	int err;
 
-	span->query.type = &view_exit_totals;
+	span->query.type = &view_exits;
 	span->query.sort = view_default_sort(span->query.type);
-	span->query.event = event;
 	span->query.joins_names = true;
 	err = monitor_want(span->monitor, &span->query, error);
 	if (err)
@@ -434,21 +433,13 @@ static int build_span(struct history_span *span, enum exit_kind event, struct er
 	return 0;
 }
 
-static int build_both(struct history_span spans[2], enum exit_kind event, struct error *error)
-{
-	int err = build_span(&spans[0], event, error);
-
-	return err ? err : build_span(&spans[1], event, error);
-}
-
 int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *error)
 {
 	struct view_side sides[2];
-	int err = build_both(spans, EXITS_VMEXIT, error);
+	int err = build_span(&spans[0], error);
 
-	/* Where KVM traces no VM exits, the exits to user space are compared. */
-	if (!err && !spans[0].view.nr_rows && !spans[1].view.nr_rows)
-		err = build_both(spans, EXITS_USERSPACE, error);
+	if (!err)
+		err = build_span(&spans[1], error);
 	for (int i = 0; i < 2 && !err; i++)
 		sides[i] = (struct view_side){
 			.path = "",

@@ -57,7 +57,7 @@ struct pair {
 
 static const struct cell *cell_of(const struct view_row *row, enum column_id id)
 {
-	return &row->cells[view_column(&view_exit_totals, id)];
+	return &row->cells[view_column(&view_exits, id)];
 }
 
 static bool has_times(const struct view_side *side)
@@ -208,7 +208,7 @@ static uint64_t absent_columns(const struct view *view)
 	uint64_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		int column = view_column(&view_exit_totals, keys[i]);
+		int column = view_column(&view_exits, keys[i]);
 
 		if (!view_has_column(view, (size_t)column))
 			absent |= UINT64_C(1) << i;

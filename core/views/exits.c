@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The views of exits: Exits has a row for each reason, Hot spots one for each argument (a port, an
- * MSR, an address) and guest, both of the last interval; the table of `kvmtop exits` and `kvmtop
- * report` has totals since the start, of what the query says. They differ in what they count, by
- * what they group, and in their columns.
+ * The views of exits: Exits has a row for each reason, or for what the query says, and is the table
+ * of `kvmtop exits` and `kvmtop report`, too; Hot spots has one for each argument (a port, an MSR,
+ * an address) and guest. They differ in what they count, by what they group, and in their columns.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,21 +14,27 @@
 
 #define NAME_SIZE 96
 
+/* The columns that name a row are there for each of query.groups. */
 static const struct column exits_columns[] = {
 	{ COL_REASON, .least = 18 },
+	{ COL_PID, .rank = 7, .is_key = true },
+	{ COL_TID, .rank = 3, .is_key = true },
+	{ COL_GUEST, .least = 14, .is_key = true },
+	{ COL_VCPU, .is_key = true },
 	{ COL_TOTAL, .rank = 8 },
 	{ COL_DELTA, .is_for_machines = true },
 	{ COL_RATE, .title = "Count/s" },
 	{ COL_SHARE, .rank = 7, .width = 6, .title = "%Count",
 	  .help = "share of all exits between the last two samples" },
+	{ COL_TIME, .rank = 16 },
+	{ COL_WAIT_TIME, .is_for_machines = true },
 	{ COL_TIME_SHARE, .rank = 1 },
 	{ COL_CPU_SHARE, .rank = 14 },
 	{ COL_POLL_SHARE, .rank = 15 },
 	{ COL_BLOCK_SHARE, .rank = 5 },
 	{ COL_WAIT_SHARE, .rank = 6 },
 	{ COL_IDLE_SHARE, .rank = 13 },
-	{ COL_TIME, .is_for_machines = true },
-	{ COL_SHORTEST, .rank = 11, .is_of_recording = true },
+	{ COL_SHORTEST, .rank = 11 },
 	{ COL_AVERAGE, .rank = 2 },
 	{ COL_DEVIATION, .rank = 12, .is_of_recording = true },
 	{ COL_P50, .rank = 10 },
@@ -38,6 +43,7 @@ static const struct column exits_columns[] = {
 	{ COL_LONGEST, .rank = 3 },
 	{ .id = COL_OPEN },
 	{ COL_HIST, .rank = 9 },
+	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
 VIEW_TABLE_FITS(exits_columns);
@@ -66,52 +72,7 @@ static const struct column hotspots_columns[] = {
 };
 VIEW_TABLE_FITS(hotspots_columns);
 
-static const struct column totals_columns[] = {
-	{ COL_PID, .rank = 7, .is_key = true, .help = "the guest's process" },
-	{ COL_TID, .rank = 3, .is_key = true, .help = "the vCPU's thread" },
-	{ COL_REASON, .width = 24, .is_key = true,
-	  .help = "why the vCPU left the guest, or what it accessed" },
-	{ COL_GUEST, .width = 16, .is_key = true, .help = "the guest's name" },
-	{ COL_VCPU, .is_key = true, .help = "the vCPU's number" },
-	{ COL_TOTAL, .help = "how many exits there were" },
-	{ COL_RATE, .rank = 4, .is_of_recording = true, .title = "Count/s",
-	  .help = "exits per second of the recording" },
-	{ COL_SHARE, .rank = 8, .width = 6, .title = "%Count",
-	  .help = "share of all exits in this table" },
-	{ COL_TIME, .rank = 6, .help = "how long the exits took in all" },
-	{ COL_WAIT_TIME, .is_for_machines = true },
-	{ .id = COL_TIME_SHARE },
-	{ COL_CPU_SHARE, .rank = 14 },
-	{ COL_POLL_SHARE, .rank = 12 },
-	{ COL_BLOCK_SHARE, .rank = 6 },
-	{ COL_WAIT_SHARE, .rank = 6 },
-	{ COL_IDLE_SHARE, .rank = 12 },
-	{ COL_SHORTEST, .rank = 10,
-	  .help = "the shortest exit; live, the lower edge of its bucket" },
-	{ COL_AVERAGE, .help = "how long one exit took on average" },
-	{ COL_DEVIATION, .rank = 11, .is_of_recording = true,
-	  .help = "how far from Avg the exits are: the standard deviation" },
-	{ COL_P50, .rank = 9 },
-	{ COL_P99, .rank = 5 },
-	{ COL_LONGEST, .rank = 1, .help = "the longest exit" },
-	{ COL_HIST, .is_for_machines = true, .help = "how many exits took how long" },
-	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
-	{ .id = COL_NONE },
-};
-VIEW_TABLE_FITS(totals_columns);
-
 /* ---- which fields are counted */
-
-/* Whether a field is an exit reason of this counter, which the query is about. */
-static bool is_reason(const struct query *query, const struct fields *fields,
-		      const struct exits *exits, uint32_t id)
-{
-	const struct field *field = fields_get(fields, id);
-
-	return field->use == USE_EXIT && field->parent != FIELD_NONE &&
-	       exits_has(exits, fields_get(fields, field->parent)) &&
-	       query_selects(query, fields, field);
-}
 
 /*
  * Whether the argument belongs to the reason that the query asks for. Where kvm_exit never fires,
@@ -141,6 +102,7 @@ static bool is_argument(const struct query *query, const struct fields *fields, 
 	       is_of_reason(query, fields, field) && query_selects(query, fields, field);
 }
 
+/* Whether the field is one of the reasons, or of the arguments, that the query is about. */
 static bool is_of_event(const struct query *query, const struct fields *fields,
 			const struct exits *exits, uint32_t id)
 {
@@ -161,12 +123,10 @@ static bool is_of_event(const struct query *query, const struct fields *fields,
 
 static void choose(struct rollup *sums, const struct query *query, const struct facts *facts)
 {
-	struct exits exits = query->type == &view_exits ? query_exits(query, facts, false) :
-							  exits_choose(facts, false, true);
+	struct exits exits = query_exits(query, facts, false);
 
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		if (query->type == &view_exits ? is_reason(query, facts->fields, &exits, i) :
-		    query->type == &view_hotspots ? is_argument(query, facts->fields, i) :
+		if (query->type == &view_hotspots ? is_argument(query, facts->fields, i) :
 						    is_of_event(query, facts->fields, &exits, i))
 			field_set_add(&sums->counted, i);
 	}
@@ -174,28 +134,27 @@ static void choose(struct rollup *sums, const struct query *query, const struct 
 
 /* ---- rows */
 
-/* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is its name already. */
-static void name_row(char *name, const struct field *field)
+/* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)". */
+static const char *name_of_argument(struct view *view, const struct field *field)
 {
 	const char *inner = strchr(field->name, '(');
-	size_t len = inner ? strlen(inner + 1) : 0;
+	char name[NAME_SIZE];
 
-	if (field->use == USE_EXIT || !len)
-		name_put(name, NAME_SIZE, "%s", field->label);
-	else
-		name_put(name, NAME_SIZE, "%.*s", (int)len - 1, inner + 1);
+	if (!inner || !inner[1])
+		return field->label;
+	name_put(name, sizeof(name), "%.*s", (int)strlen(inner + 1) - 1, inner + 1);
+	return view_text(view, name);
 }
 
 static bool is_shown(const struct query *query, const struct group *group)
 {
-	return query->zeros || group->sum.total ||
-	       (query->type != &view_exit_totals && (group->sum.delta || group->timing.delta_ns));
+	return query->zeros || group->sum.total || group->sum.delta || group->timing.delta_ns;
 }
 
-/* names: memory for a name of each group; NULL: labels are enough. */
-static void add_rows(struct view *view, struct row_of *of, char *names)
+static void add_rows(struct view *view, struct row_of *of)
 {
 	struct rollup *sums = &view->sums;
+	bool has_arguments = of->query->event >= EXITS_FIRST_ARGUMENT;
 
 	for (size_t i = 0; i < sums->nr_groups; i++) {
 		const struct group *group = &sums->groups[i];
@@ -207,9 +166,7 @@ static void add_rows(struct view *view, struct row_of *of, char *names)
 		of->guest = guests_find(of->facts->guests, group->key.guest);
 		of->field = sums->by & GROUP_REASON ?
 				    fields_get(of->facts->fields, group->key.field) : NULL;
-		of->name = names && of->field ? names + i * NAME_SIZE : NULL;
-		if (of->name)
-			name_row(names + i * NAME_SIZE, of->field);
+		of->name = of->field && has_arguments ? name_of_argument(view, of->field) : NULL;
 		fill_row(view, of)->is_idle = of->field && of->field->is_idle;
 	}
 }
@@ -218,17 +175,15 @@ static void build_groups(struct view *view, const struct query *query, const str
 			 unsigned int by)
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
-	bool has_names = query->type == &view_exit_totals;
 
 	rollup_begin(&view->sums, by);
 	view->sums.keys = query_keys(query);
-	view->sums.is_since_start = query->type == &view_exit_totals;
+	view->sums.is_since_start = query->since_ns;
 	view->sums.joins_names = query->joins_names;
 	choose(&view->sums, query, facts);
 	rollup_groups(&view->sums, facts);
 	rollup_sum_groups(&view->sums);
-	add_rows(view, &of, has_names ?
-		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);
+	add_rows(view, &of);
 }
 
 static bool has_part(const struct fields *fields, unsigned int part)
@@ -250,31 +205,21 @@ static void note_waits(struct view *view, const struct facts *facts)
 		view->note = TIMES_WITH_WAITS;
 }
 
-static void build_exits(struct view *view, const struct query *query, const struct facts *facts)
-{
-	view->note = exits_note(facts);
-	build_groups(view, query, facts, GROUP_REASON);
-	note_waits(view, facts);
-	if (!view->sums.all.time[TIME_POLL].nr)
-		view_drop(view, COL_POLL_SHARE);
-}
-
 static void build_hotspots(struct view *view, const struct query *query, const struct facts *facts)
 {
 	build_groups(view, query, facts, GROUP_GUEST | GROUP_REASON);
 	note_waits(view, facts);
 }
 
-/* A column for each of query->groups only; the shortest is exact in recordings alone. */
-static void drop_totals(struct view *view, const struct query *query, const struct facts *facts)
+static void drop_exits(struct view *view, const struct query *query, unsigned int groups,
+		       const struct facts *facts)
 {
 	bool is_argument = query->event >= EXITS_FIRST_ARGUMENT;
-	bool has_polls = view->sums.all.time[TIME_POLL].nr;
-	bool has_reasons = query->groups & GROUP_REASON;
 
+	/* Exact in recordings alone. */
 	if (!facts->is_span)
 		view_drop(view, COL_SHORTEST);
-	if (!has_polls || is_argument)
+	if (!view->sums.all.time[TIME_POLL].nr || is_argument)
 		view_drop(view, COL_POLL_SHARE);
 	if (is_argument) {
 		view_drop(view, COL_CPU_SHARE);
@@ -283,21 +228,22 @@ static void drop_totals(struct view *view, const struct query *query, const stru
 		view_drop(view, COL_WAIT_TIME);
 		view_drop(view, COL_IDLE_SHARE);
 	}
-	if (!(query->groups & GROUP_GUEST)) {
+	if (!(groups & GROUP_GUEST)) {
 		view_drop(view, COL_PID);
 		view_drop(view, COL_GUEST);
 		view_drop(view, COL_ENDED);
 	}
-	if (!(query->groups & GROUP_VCPU)) {
+	if (!(groups & GROUP_VCPU)) {
 		view_drop(view, COL_TID);
 		view_drop(view, COL_VCPU);
 	}
-	if (!has_reasons)
+	if (!(groups & GROUP_REASON))
 		view_drop(view, COL_REASON);
 }
 
-static void build_totals(struct view *view, const struct query *query, const struct facts *facts)
+static void build_exits(struct view *view, const struct query *query, const struct facts *facts)
 {
+	unsigned int groups = query->groups ? query->groups : GROUP_REASON;
 	const struct row_of all = {
 		.facts = facts, .query = query, .rollup = &view->sums,
 		.group = &view->sums.all_groups, .owner = &view->sums.all,
@@ -305,9 +251,9 @@ static void build_totals(struct view *view, const struct query *query, const str
 
 	if (query->event == EXITS_VMEXIT)
 		view->note = exits_note(facts);
-	build_groups(view, query, facts, query->groups);
+	build_groups(view, query, facts, groups);
 	note_waits(view, facts);
-	drop_totals(view, query, facts);
+	drop_exits(view, query, groups, facts);
 	fill_cells(view->total.cells, view->type, &all, false);
 	view->has_total = true;
 }
@@ -329,7 +275,7 @@ static bool needs_arguments(const struct field *field)
 /* Arguments are counted only when the query asks for them. */
 static bool wants_event(const struct query *query, const struct field *field)
 {
-	if (query->event == EXITS_VMEXIT)
+	if (query->event < EXITS_FIRST_ARGUMENT)
 		return query_wants_exits(query, field);
 	return field->use == USE_ARGUMENT &&
 	       strcmp(field->name, exit_kind_name(query->event)) == 0;
@@ -383,7 +329,7 @@ const struct view_type view_exits = {
 	.by_guest = true,
 	.is_timed = true,
 	.source_need = NEED_TIMES,
-	.wants = query_wants_exits,
+	.wants = wants_event,
 	.needs = query_needs_exits,
 	.build = build_exits,
 	.enter = enter_reason,
@@ -404,18 +350,4 @@ const struct view_type view_hotspots = {
 	.needs = needs_arguments,
 	.build = build_hotspots,
 	.enter = enter_argument,
-};
-
-const struct view_type view_exit_totals = {
-	.name = "exit_totals",
-	.title = "Exit totals",
-	.noun = "exit",
-	.groups = GROUP_ALL,
-	.columns = totals_columns,
-	.sort = COL_TOTAL,
-	.by_guest = true,
-	.is_timed = true,
-	.wants = wants_event,
-	.needs = query_needs_exits,
-	.build = build_totals,
 };

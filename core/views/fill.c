@@ -193,9 +193,8 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 		return cell_count(group->sum.total);
 	case COL_DELTA:
 		return cell_count(of->query->since_ns ? group->sum.total : group->sum.delta);
-	case COL_RATE: /* since a start of unknown time, only the last interval has a rate */
-		return of->rollup->is_since_start && !of->facts->is_span && !of->query->since_ns ?
-			       cell_none() : cell_rate_of(of, group);
+	case COL_RATE:
+		return cell_rate_of(of, group);
 	case COL_SHARE:
 		return share_of(of);
 	case COL_TIME_SHARE:
@@ -230,7 +229,8 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 	case COL_P99:
 		return percentile(of, PERCENTILE_99);
 	case COL_CUR_LONGEST:
-		return longest(timing, timing->interval_max_ns);
+		return longest(timing, of->rollup->is_since_start ? timing->max_ns :
+								    timing->interval_max_ns);
 	case COL_LONGEST:
 		return longest(timing, timing->max_ns);
 	case COL_HIST:

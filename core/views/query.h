@@ -54,9 +54,9 @@ struct query {
 	bool opens_ended;	      /* with the rows themselves below it */
 	size_t most_rows;	      /* of a tree: of more, small ones are left out; 0: none is */
 
-	/* The table of exits, view_exit_totals: */
+	/* Exits, view_exits: */
 	enum exit_kind event;	      /* what is counted, */
-	unsigned int groups;	      /* and a row for each of these; */
+	unsigned int groups;	      /* and a row for each of these; 0: for each reason */
 	bool joins_names;	      /* guests of one name are one guest */
 
 	/* Code, view_where: */
@@ -72,7 +72,7 @@ struct query {
 	uint64_t after_ns;	      /* and what ended after this time, */
 	uint64_t until_ns;	      /* and until then; 0: no limit */
 
-	/* Waits and interrupts, view_who and view_interrupts: */
+	/* The same, and waits and interrupts, view_who and view_interrupts: */
 	uint64_t since_ns; /* all since the start, which was so long ago; 0: the last interval */
 
 	/* Findings, view_why: */

@@ -108,8 +108,7 @@ struct view_type {
 	VIEW(view_long_exits) \
 	VIEW(view_why) \
 	VIEW(view_interrupts) \
-	VIEW(view_hosts) \
-	VIEW(view_exit_totals)
+	VIEW(view_hosts)
 
 #define VIEW_DECLARE(view) extern const struct view_type view;
 #define VIEW_BYTE(view) char view;

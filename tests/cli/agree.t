@@ -103,7 +103,7 @@ of_text() {
 # The JSON's rows as a CSV of these columns.
 of_json() {
 	echo "$ids" | tr ' ' ','
-	tr '{' '\n' | grep '^"pid"' | awk -v ids="$ids" '
+	tr '{' '\n' | grep '^"reason"' | awk -v ids="$ids" '
 		BEGIN { nr = split(ids, id, " ") }
 		{
 			for (i = 1; i <= nr; i++) {

@@ -132,12 +132,12 @@ screen_keys x
 screen_wait '^ .* interrupt +[0-9]+ '
 type_in / '^Search' 'interrupt'
 shows Enter '\[4 Exits\]' "Enter on a reason shows the exits"
-screen_has '^ interrupt  Avg ' "with that reason selected"
+screen_has '^ interrupt  Time ' "with that reason selected"
 shows Enter '^ No argument of interrupt seen yet.*' "which has no arguments"
 shows Enter '\[3 vCPUs\].* all guests › interrupt$' "but Enter shows the guest"
 screen_has '^ db1 +[01] .* interrupt' "by vCPU"
 shows Enter '\[4 Exits\].* db1 › vCPU ' "and deeper, the exits of one"
-screen_has '^ interrupt  Avg ' "with that reason selected"
+screen_has '^ interrupt  Time ' "with that reason selected"
 shows 'BSpace BSpace BSpace BSpace' '\[1 Events\].*guest: all' "Backspace comes back all the way"
 shows 5 '^ (io|msr|npf|cpuid) .* db1' "the hot spots"
 shows Enter '\[3 vCPUs\].* (db1|web1) › ' "Enter on one shows the vCPUs of its guest"

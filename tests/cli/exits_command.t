@@ -16,7 +16,7 @@ sleep 0.3
 kill -TERM "$pid"
 wait "$pid"
 is "$?" 0 "a signal ends it"
-like "$(cat "$TMP/int")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "and what was counted is printed"
+like "$(cat "$TMP/int")" '^cpuid +115  121  db1 +0 +[0-9]+ ' "and what was counted is printed"
 is "$(cat "$TMP/int.err")" "" "without a message"
 
 # So does the end of the guest, with what it did.
@@ -32,7 +32,7 @@ guest_ends() {
 }
 guest_ends -p 115
 is "$(cat "$TMP/err")" "kvmtop: guest db1 (pid 115) has ended" "and says so"
-like "$(cat "$TMP/out")" '^PID +Exit reason ' "and prints what it counted"
+like "$(cat "$TMP/out")" '^Exit reason +PID ' "and prints what it counted"
 guest_ends -T 121,123
 is "$(cat "$TMP/err")" "kvmtop: the guests of these threads have ended" "as it does for threads"
 
@@ -61,7 +61,7 @@ is "$(cat "$TMP/err")" "" "a reader that went away is none"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- sh -c 'echo ran; exit 7')" 7 \
 	"the status of a command"
 is "$(head -n 1 "$TMP/out")" ran "which writes first"
-like "$(cat "$TMP/out")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "then the table is there"
+like "$(cat "$TMP/out")" '^cpuid +115  121  db1 +0 +[0-9]+ ' "then the table is there"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- sh -c 'kill -KILL $$')" 137 \
 	"128 and the signal's number"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- /no/such/program)" 1 "no such program"
@@ -76,13 +76,24 @@ rm -r "$TMP/machine"
 # The counts of one guest's threads add up to the guest's.
 sum() {
 	"$KVMTOP" exits --sysroot $root/amd --csv "$@" 0.1 |
-		awk -F, '$3 == "msr" { n += $6 } END { print n }'
+		awk -F, '$1 == "msr" { n += $6 } END { print n }'
 }
 is "$(sum -p 115 -a)" "$(sum -p 115)" "-a splits what -p adds up"
 is "$(sum -T 121,123)" "$(sum -p 115)" "-T by thread"
 is "$(sum -g db1)" "$(sum -p 115)" "-g by name"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -g db3 0.1)" 1 "no such guest"
 like "$(cat "$TMP/err")" 'no guest named "db3"; there are: db1' "says which there are"
+
+# --by has rows of less, which add up to the same; and it is the view Exits of all the time.
+by() {
+	"$KVMTOP" exits --sysroot $root/amd --csv --by "$1" 0.1 |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			{ n += $at["total"] } END { print NR - 1, n }'
+}
+is "$(by guest) $(by vcpu | cut -d' ' -f1)" "2 $(by reason | cut -d' ' -f2) 3" "--by"
+is "$("$KVMTOP" exits --sysroot $root/amd --by reason -k time_percent 0.1)" \
+	"$("$KVMTOP" --sysroot $root/amd -1 --view exits)" "one second is the view's"
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -p 115 -a --by guest 0.1)" 2 "--by and -a"
 
 # Two guests side by side: each number is what the guest's own table has.
 "$KVMTOP" exits --sysroot $root/amd -g db1 --diff web1 --json 0.5 >"$TMP/diff"

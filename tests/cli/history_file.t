@@ -54,7 +54,7 @@ DB=$TMP/h.db
 # exits_of FILE: reason, count, ns and histogram, as kvmtop adds them up.
 exits_of() {
 	"$KVMTOP" -r "$1" --from 2020-01-01 -1 --json --view exits | tr '}' '\n' | sed -n '
-		s/.*"reason":"\([^"]*\)","total":\([0-9]*\),/\1 \2 /
+		s/.*"reason":"\([^"]*\)",.*"total":\([0-9]*\),/\1 \2 /
 		s/"delta".*"time_ns":\([0-9]*\),.*"hist":\[\([0-9,]*\)\].*/\1 \2/p' |
 		tr , ' ' | sort
 }

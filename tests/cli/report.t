@@ -138,7 +138,7 @@ done
 
 # order COMMAND...: the reasons in the order of the rows.
 order() {
-	"$@" | awk -F, 'NR > 1 { print $3 }'
+	"$@" | awk -F, 'NR > 1 { print $1 }'
 }
 
 amd="--sysroot tests/sysroot/amd"
@@ -392,7 +392,8 @@ done
 is "$(cat "$TMP/err")" "kvmtop: -c/--csv and --json exclude each other
 Try kvmtop report --help." "which says why, and what helps"
 report -k foo "$TMP/dat" 2>"$TMP/err"
-like "$(cat "$TMP/err")" '"foo": no column to sort by; there are: pid, tid, .*, max_ns' \
+like "$(cat "$TMP/err")" \
+	'"foo": no column to sort by in view exits; there are: reason, pid, .*, max_ns' \
 	"a wrong column: the ids that exist"
 is "$(status --csv --output /nowhere/rows.csv "$TMP/dat")" 1 \
 	"a CSV file that cannot be written: status 1"

@@ -134,8 +134,8 @@ screen_has '^ 1 +- .* 5[0-9]\.[0-9] ' "one a line"
 unlike "$(screen_shot)" web1 "and no other guest's"
 keys_show 'Down Down Enter' '\[4 Exits\].* db1 › vCPU 1$' "Enter on a vCPU shows its exits"
 screen_has '^ hlt +[0-9]+ +[0-9.]+ +0\.[0-9] ' "of halts what KVM works is a cost"
-screen_has '^ io  Avg .* ended$' "the latency of the first row is below"
-keys_show 'End' '^ hypercall  Avg ' "of the selected one when there is one"
+screen_has '^ io  Time .* Avg .* ended$' "the latency of the first row is below"
+keys_show 'End' '^ hypercall  Time ' "of the selected one when there is one"
 keys_show '/' '^Search' "a search"
 screen_type '^msr'
 screen_keys Enter
@@ -146,7 +146,7 @@ unlike "$(screen_shot)" '0x3f8' "and no others"
 keys_show BSpace '\[4 Exits\].* db1 › vCPU 1$' "Backspace goes back to the exits"
 selects msr "and to the row it came from"
 settle
-keys_show 'Home' '^ (io|npf)  Avg ' "another row"
+keys_show 'Home' '^ (io|npf)  Time ' "another row"
 screen_keys End
 keys_show Enter 'No argument of hypercall seen yet' "an exit without arguments says so"
 keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"

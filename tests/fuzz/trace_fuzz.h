@@ -107,7 +107,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	lines_recording_total(&about, view, null);
 	lines_recording_notes(&about, null);
 	lines_recording_lacks(&about, 1, null);
-	if (view->type == &view_exit_totals)
+	if (view->type == &view_exits)
 		fuzz_diff(view, &about, room);
 	report_acrn(recording, 1000, NULL, NULL, null, &error);
 }
@@ -155,7 +155,7 @@ static inline void fuzz_look(struct recording *recording, enum exit_kind what)
 			moments_make(recording, monitor_fields(monitor), fuzz_moment, NULL);
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);
-		query.type = &view_exit_totals;
+		query.type = &view_exits;
 		for (query.groups = 0; query.groups <= GROUP_ALL; query.groups++)
 			fuzz_view(monitor, &query, recording, 25 * query.groups);
 		monitor_close(monitor);

@@ -54,7 +54,7 @@ static void is_column(const struct view_type *type, const char *word, const char
 
 TEST(of_exits)
 {
-	const struct view_type *type = &view_exit_totals;
+	const struct view_type *type = &view_exits;
 
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		char words[3][32] = { "exits", "-k" };
@@ -95,7 +95,7 @@ TEST(of_report)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		report_takes(NULL, spellings[i].word);
-		is_column(&view_exit_totals, spellings[i].word, spellings[i].id);
+		is_column(&view_exits, spellings[i].word, spellings[i].id);
 	}
 }
 

@@ -453,7 +453,7 @@ static void sorts_by(const char *key, const char *column)
 
 	snprintf(words, sizeof(words), "exits -k %s", key);
 	accepts(words, MODE_EXITS);
-	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, column));
+	assert_int_equal(options.column, view_column_by_id(&view_exits, column));
 }
 
 TEST(nothing_means_all)
@@ -464,7 +464,7 @@ TEST(nothing_means_all)
 	assert_int_equal(options.event, EXITS_VMEXIT);
 	assert_true(options.duration_s <= 0);
 	assert_string_equal(options.sysroot, "");
-	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, "total"));
+	assert_int_equal(options.column, view_column_by_id(&view_exits, "total"));
 }
 
 TEST(whose)
@@ -517,10 +517,11 @@ TEST(perfs_keys)
 	sorts_by("max_time", "max_ns");
 	sorts_by("p99", "p99_ns");
 	sorts_by("avg_ns", "avg_ns"); /* our own names, too */
+	sorts_by("rate", "rate");
 	refuses("exits --sort speed",
-		"\"speed\": no column to sort by; there are: pid, tid, reason");
-	refuses("exits -k hist", "\"hist\": no column to sort by; there are: pid, tid, reason");
-	refuses("exits -k rate", "\"rate\": no column to sort by; there are: pid, tid, reason");
+		"\"speed\": no column to sort by in view exits; there are: reason, pid, tid");
+	refuses("exits -k hist",
+		"\"hist\": no column to sort by in view exits; there are: reason, pid, tid");
 	refuses("exits -k ", "-k needs COLUMN");
 }
 

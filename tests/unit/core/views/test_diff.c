@@ -19,7 +19,7 @@ static int diff_setup(void **state)
 	setup(state);
 	world = *state;
 	assert_int_equal(guests_add_fake(world->guests, 6000, "web1", 1), 3);
-	set_view(world, &view_exit_totals);
+	set_view(world, &view_exits);
 	world->query.groups = GROUP_GUEST | GROUP_REASON;
 	world->query.joins_names = true;
 	set_filter(world, "HLT|MSR"); /* no two changes are the same */

@@ -175,7 +175,7 @@ TEST(what_is_looked_at_stays_when_its_guest_ends, setup, teardown)
 	set_view(world, &view_exits);
 	assert_string_equal(picture(world, "reason total rate avg_ns max_ns"),
 			    "MSR_WRITE 500 0/s - 1000000ns\nIO 50 0/s - 10000000ns\n"
-			    "HLT 250 0/s - 8000000ns\nTotal 800 0/s - -\n");
+			    "HLT 250 0/s - 8000000ns\nTotal 800 0/s - 10000000ns\n");
 	set_view(world, &view_hotspots);
 	assert_string_equal(picture(world, "guest pid argument total rate ended"),
 			    "qemu 600 0x6e0 TSC 450 0/s 1\nqemu 600 0x80b EOI 50 0/s 1\n"
@@ -212,7 +212,7 @@ TEST(what_comes_back_begins_at_0, setup, teardown)
 	world->query.has_vcpu = true;
 	assert_string_equal(picture(world, "reason total delta avg_ns"),
 			    "MSR_WRITE 1100 700 1000000ns\nIO 110 70 10000000ns\n"
-			    "HLT 550 350 8000000ns\nTotal 1760 1120 -\n");
+			    "HLT 550 350 8000000ns\nTotal 1760 1120 3750000ns\n");
 }
 
 /* What a held sample can show. */

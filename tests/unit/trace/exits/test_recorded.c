@@ -1865,9 +1865,9 @@ TEST(processes_are_guests)
 		/* As --diff joins them: as a live host's, in a recording with one of them, too. */
 		world.query.joins_names = true;
 		world.query.groups = GROUP_GUEST;
-		look(&world, &view_exit_totals);
+		look(&world, &view_exits);
 		assert_int_equal(world.view.nr_rows, 2 - i);
-		assert_string_equal(world.view.rows[0].cells[view_column(&view_exit_totals,
+		assert_string_equal(world.view.rows[0].cells[view_column(&view_exits,
 									 COL_GUEST)].text,
 				    names[i][0]);
 		end(&world);
@@ -2053,9 +2053,10 @@ TEST(percentiles_are_nearly_exact)
 	}
 	open_dat(&world);
 	world.query.groups = GROUP_GUEST;
-	look(&world, &view_exit_totals);
+	look(&world, &view_exits);
 	assert_int_equal(world.view.nr_rows, 1);
 	check_percentiles(&world, &world.view.rows[0], all, NR);
+	world.query.groups = GROUP_REASON;
 	look(&world, &view_exits);
 	check_percentiles(&world, row(&world, "HLT"), halts, nr_halts);
 	end(&world);
@@ -2076,8 +2077,7 @@ TEST(exits_that_take_nothing)
 		add(&world, 0, 1000 + 1000 * i);
 	}
 	open_dat(&world);
-	world.query.groups = GROUP_REASON;
-	look(&world, &view_exit_totals);
+	look(&world, &view_exits);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		const struct cell *cell = &world.view.rows[0].cells[
 			view_column_by_id(world.query.type, columns[i])];
@@ -2085,7 +2085,6 @@ TEST(exits_that_take_nothing)
 		assert_int_equal(cell->type, CELL_NS);
 		assert_int_equal(cell->ns, 0);
 	}
-	look(&world, &view_exits);
 	assert_int_equal(cell(&world, "HLT", "max_ns")->type, CELL_NS);
 	assert_int_equal(cell(&world, "HLT", "interval_max_ns")->type, CELL_NS);
 	end(&world);

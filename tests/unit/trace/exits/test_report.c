@@ -287,7 +287,7 @@ TEST(a_diff_begins_with_what_changed)
 		const char *name;
 		uint64_t took[2]; /* 0: not there */
 	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
-	const struct view_type *type = &view_exit_totals;
+	const struct view_type *type = &view_exits;
 	struct view_side sides[2];
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both;
 	struct error error = { "" };
