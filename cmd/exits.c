@@ -40,40 +40,12 @@ struct exits_run {
 
 /* ---- the guests and threads that are counted */
 
-/* "0-3, 5" */
-static void list_vcpus(const struct guest *guest, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	snprintf(buf, size, "none");
-	for (size_t i = 0, last; i < guest->nr_vcpus && len < size; i = last + 1) {
-		int n;
-
-		for (last = i; last + 1 < guest->nr_vcpus; last++) {
-			if (guest->vcpus[last + 1].index != guest->vcpus[last].index + 1)
-				break;
-		}
-		n = snprintf(buf + len, size - len, "%s%d", i ? ", " : "", guest->vcpus[i].index);
-		len += (size_t)n;
-		if (last > i && len < size)
-			len += (size_t)snprintf(buf + len, size - len, "-%d",
-						guest->vcpus[last].index);
-	}
-}
-
-/* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
-static int choose_guest(struct exits_run *run, const struct guests *guests, struct error *error)
+/* Of the guest of -p or -g: what has a row, and the vCPU of -v. -EINVAL: a usage error. */
+static int choose_rows(struct exits_run *run, const struct guests *guests, struct error *error)
 {
 	const struct options *options = run->run.options;
-	const struct guest *guest;
-	char vcpus[64];
-	int err = chosen_init(&run->run.chosen, guests, options->guest, options->pid,
-			      options->command && !options->other, error);
+	const struct guest *guest = guests_by_id(guests, run->run.chosen.choice.id);
 
-	if (err)
-		return guests_advise(err, error, "use -p PID");
-	chosen_ask(&run->run.chosen, &run->run.query);
-	guest = guests_by_id(guests, run->run.chosen.choice.id);
 	if (guest)
 		snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended",
 			 guest->name, (int)guest->pid);
@@ -81,11 +53,10 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		run->run.query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
-	if (guest && !guest_vcpu(guest, (int32_t)options->vcpu)) {
-		list_vcpus(guest, vcpus, sizeof(vcpus));
-		return error_set(error, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
-				 (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
-	}
+	if (guest && !guest_vcpu(guest, (int32_t)options->vcpu))
+		return error_set(error, -EINVAL, "guest %s (pid %d) has no vCPU %d: kvmtop exits "
+				 "-a -p %d lists the ones that it has", guest->name,
+				 (int)guest->pid, (int)options->vcpu, (int)guest->pid);
 	run->run.query.has_vcpu = true;
 	run->run.query.vcpu = (int32_t)options->vcpu;
 	return 0;
@@ -143,10 +114,10 @@ static int choose(struct run *base, struct error *error)
 	struct exits_run *run = (struct exits_run *)base;
 	const struct options *options = run->run.options;
 	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
-	int err = monitor_find_guests(run->run.monitor, error);
+	int err = run_choose(base, error);
 
 	if (!err && (options->pid || options->guest)) {
-		err = choose_guest(run, guests, error);
+		err = choose_rows(run, guests, error);
 		return err || !options->other ? err : choose_other(run, guests, error);
 	}
 	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");

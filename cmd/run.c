@@ -169,7 +169,8 @@ int run_choose(struct run *run, struct error *error)
 		return 0;
 	if (!err)
 		err = guests_advise(chosen_init(&run->chosen, monitor_facts(run->monitor)->guests,
-						options->guest, options->pid, false, error),
+						options->guest, options->pid,
+						options->command && !options->other, error),
 				    error, "use -p PID");
 	guest_choice_init(&run->choice, options->guest, options->pid);
 	run->query.guest = run->choice.id = run->chosen.choice.id;

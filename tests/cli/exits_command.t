@@ -37,8 +37,9 @@ guest_ends -T 121,123
 is "$(cat "$TMP/err")" "kvmtop: the guests of these threads have ended" "as it does for threads"
 
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -p 115 -v 10 0.1)" 2 "-v 10 is not vCPU 1"
-is "$(cat "$TMP/err")" "kvmtop: no vCPU 10 in guest db1 (pid 115): it has 0-1
-Try kvmtop exits --help." "and says which there are"
+is "$(cat "$TMP/err")" "kvmtop: guest db1 (pid 115) has no vCPU 10: kvmtop exits -a -p 115 lists \
+the ones that it has
+Try kvmtop exits --help." "and says how to find them"
 is "$(status_of "$KVMTOP" exits --sysroot $root/nowhere 0.1)" 1 "no such machine"
 is "$(status_of "$KVMTOP" exits --sysroot $root/no-kvm 0.1)" 1 "nothing to count with"
 like "$(cat "$TMP/err")" '^kvmtop: exits: ' "says why"
