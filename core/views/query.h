@@ -72,7 +72,7 @@ struct query {
 	uint64_t after_ns;	      /* and what ended after this time, */
 	uint64_t until_ns;	      /* and until then; 0: no limit */
 
-	/* The same, and waits and interrupts, view_who and view_interrupts: */
+	/* Exits, waits and interrupts, view_exits, view_who and view_interrupts: */
 	uint64_t since_ns; /* all since the start, which was so long ago; 0: the last interval */
 
 	/* Findings, view_why: */

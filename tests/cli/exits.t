@@ -157,7 +157,7 @@ is "$(grep 'ended$' "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has en
 "$KVMTOP" exits --event userspace --csv -- \
 	"$HELPERS/miniguest" --name whole --pio 1000 --rounds 1 >"$TMP/whole" 2>/dev/null
 is "$?" 0 "exits of a command"
-is "$(grep -E ',IO,(whole|pid-[0-9]+),0,1000,' "$TMP/whole" | grep -c .)" 1 \
+is "$(grep -E '^IO,[0-9]*,[0-9]*,(whole|pid-[0-9]+),0,1000,' "$TMP/whole" | grep -c .)" 1 \
 	"all that its guest did, from its beginning to its end, is counted"
 
 # ---- many threads that begin at once

@@ -499,8 +499,8 @@ exits_options() {
 	two_run
 	exits_end
 	is "$(exit_of total "" "$PIO")" 180 "exits -p: one guest's own"
-	is "$(cut -d, -f2 "$TMP/exits" | grep -c '^[0-9]')" \
-		"$(cut -d, -f2,3 "$TMP/exits" | grep '^[0-9]' | sort -u | wc -l)" \
+	is "$(cut -d, -f3 "$TMP/exits" | grep -c '^[0-9]')" \
+		"$(cut -d, -f1,3 "$TMP/exits" | grep ',[0-9]' | sort -u | wc -l)" \
 		"exits -a: a line for each of its threads"
 	two_stop
 	two_guests
@@ -603,7 +603,7 @@ faults_without_size() {
 	exits_end
 	stop "$GUEST"
 	diag "$(cat "$TMP/exits")"
-	like "$(cut -d, -f3 "$TMP/exits")" '^IABT_LOW exec$' "exits --event fault: the guest's code"
+	like "$(cut -d, -f1 "$TMP/exits")" '^IABT_LOW exec$' "exits --event fault: the guest's code"
 	check "exits --event fault: accesses to a device are none" \
 		test "$(exit_of total "" "")" -le 5
 }

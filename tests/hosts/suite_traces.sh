@@ -41,7 +41,7 @@ recorders() {
 
 # by_exits [PID]: the lines from kvmtop exits.
 by_exits() {
-	awk -F, -v pid="$1" 'NR > 1 && (pid == "" || $1 == pid) { print $2, $3, $6 }' \
+	awk -F, -v pid="$1" 'NR > 1 && (pid == "" || $2 == pid) { print $3, $1, $6 }' \
 		"$TMP/exits" | sort
 }
 
