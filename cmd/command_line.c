@@ -172,7 +172,7 @@ static const struct option_spec specs[] = {
 	STRING(TOP | PROMETHEUS, 0, "host", "NAME", host,
 	       "of a Prometheus: one host, by its label \"instance\""),
 	STRING(TOP | PROMETHEUS, 0, "http-config", "FILE", http_config,
-	       "of a Prometheus: TLS, password or bearer token, in promtool's format",
+	       "of a Prometheus: TLS, password or bearer token, headers, in promtool's format",
 	       FILES),
 	OTHER(TOP | RECORDING, 0, "frequency", "FREQ", take_frequency,
 	      "of the TSC, where a recording's times are in cycles: 2.4GHz"),
@@ -337,6 +337,8 @@ static int find_source(struct options *options, struct error *error)
 	if (path && options_is_url(path) && options_take_url(path, options, error) < 0)
 		return -EINVAL;
 	kind = options->url ? SOURCE_PROMETHEUS : source_kind_of(path);
+	if (kind == SOURCE_PROMETHEUS && path)
+		options->url = path;
 	if (kind == SOURCE_MACHINE)
 		options->sysroot = path;
 	else if (kind == SOURCE_LIVE && *options->sysroot)

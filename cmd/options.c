@@ -43,8 +43,6 @@ bool options_is_url(const char *text)
 
 int options_take_url(const char *text, struct options *options, struct error *error)
 {
-	size_t len = strlen(text);
-
 	/* The URL is not repeated where it may have a password. */
 	if (strpbrk(text, "?#@"))
 		return error_set(error, -EINVAL, "-r URL: give the server's address only, as "
@@ -52,9 +50,6 @@ int options_take_url(const char *text, struct options *options, struct error *er
 	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
 		return error_set(error, -EINVAL, "\"%s\": the URL must begin with http:// or "
 					     "https://", text);
-	if (text[len - 1] == '/')
-		return error_set(error, -EINVAL, "\"%s\": give the server's address only, as "
-					     "http://HOST:PORT, without a / at its end", text);
 	options->url = text;
 	return 0;
 }

@@ -64,6 +64,15 @@ static bool is_history(const char *path, const struct stat *st)
 	return strcmp(head, DATABASE) == 0;
 }
 
+/* HOST:PORT, and whatever follows a slash. */
+static bool is_address(const char *name)
+{
+	const char *slash = strchrnul(name, '/'), *colon = memrchr(name, ':', (size_t)(slash - name));
+	size_t nr_digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	return colon > name && nr_digits && colon + 1 + nr_digits == slash;
+}
+
 enum source_kind source_kind_of(const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
@@ -76,7 +85,7 @@ enum source_kind source_kind_of(const char *name)
 	if (strcmp(name, "-") == 0)
 		return SOURCE_RECORDING;
 	if (stat(name, &st) < 0)
-		return SOURCE_HISTORY;
+		return is_address(name) ? SOURCE_PROMETHEUS : SOURCE_HISTORY;
 	if (S_ISDIR(st.st_mode))
 		return trace_is_recording(name) ? SOURCE_RECORDING : SOURCE_MACHINE;
 	if (len > 3 && strcmp(name + len - 3, ".db") == 0)

@@ -98,6 +98,23 @@ int setting_each(const struct setting *setting, setting_take *take)
 	return err;
 }
 
+int setting_items(const struct setting *setting, setting_take *take)
+{
+	const yaml_node_t *node = setting->value;
+	int err = 0;
+
+	if (node->type != YAML_SEQUENCE_NODE)
+		return setting_bad(setting, "the value must be a list: [TEXT]");
+	for (const yaml_node_item_t *at = node->data.sequence.items.start;
+	     !err && at < node->data.sequence.items.top; at++) {
+		struct setting item = *setting;
+
+		item.value = yaml_document_get_node(setting->document, *at);
+		err = take(&item);
+	}
+	return err;
+}
+
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
 		   struct error *error)
 {

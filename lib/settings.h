@@ -48,6 +48,9 @@ int settings_read(const char *path, setting_take *take, void *to, struct error *
 /* Calls take for each pair of the value, which is a mapping; an empty value has no pairs. */
 int setting_each(const struct setting *setting, setting_take *take);
 
+/* Calls take for each value of a list; the key is the one of the list. */
+int setting_items(const struct setting *setting, setting_take *take);
+
 /* -EINVAL with error: the line, the key and what is wrong. */
 int setting_bad(const struct setting *setting, const char *what);
 

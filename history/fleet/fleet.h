@@ -13,7 +13,7 @@
 #include "history/store.h"
 
 struct fleet_config {
-	const char *url; /* "http://prometheus:9090" */
+	const char *url; /* see http_open() */
 	const struct http_access *access;
 	double interval_s; /* 0: as the hosts are scraped */
 	unsigned int timeout_s; /* how long an answer may take */

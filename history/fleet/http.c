@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libcurl, loaded by name: one handle for each query, all driven by one loop. And user, password
- * and TLS, from a file.
+ * libcurl, loaded by name: one handle for each query, all driven by one loop. And user, password,
+ * TLS, headers and proxy, from a file.
  */
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -31,6 +31,8 @@ struct library {
 	CURLcode (*getinfo)(CURL *easy, CURLINFO info, ...);
 	__typeof__(&curl_easy_strerror) strerror;
 	__typeof__(&curl_easy_cleanup) easy_cleanup;
+	__typeof__(&curl_slist_append) slist_append;
+	__typeof__(&curl_slist_free_all) slist_free_all;
 	__typeof__(&curl_multi_init) multi_init;
 	__typeof__(&curl_multi_add_handle) add;
 	__typeof__(&curl_multi_remove_handle) remove;
@@ -45,6 +47,7 @@ struct http {
 	struct library library;
 	char *url;
 	struct http_access access;
+	struct curl_slist *headers;
 	CURLM *multi; /* keeps connections */
 	size_t received; /* bytes of the answers of this call */
 	atomic_bool is_stopped;
@@ -73,6 +76,8 @@ static int load_library(struct library *library, struct error *error)
 		{ "curl_easy_getinfo", &library->getinfo },
 		{ "curl_easy_strerror", &library->strerror },
 		{ "curl_easy_cleanup", &library->easy_cleanup },
+		{ "curl_slist_append", &library->slist_append },
+		{ "curl_slist_free_all", &library->slist_free_all },
 		{ "curl_multi_init", &library->multi_init },
 		{ "curl_multi_add_handle", &library->add },
 		{ "curl_multi_remove_handle", &library->remove },
@@ -94,6 +99,22 @@ static int load_library(struct library *library, struct error *error)
 		       error_set(error, -EIO, "libcurl cannot be initialized") : 0;
 }
 
+static char *whole_url(const char *url)
+{
+	size_t len = strlen(url);
+
+	while (len && url[len - 1] == '/')
+		len--;
+	return xasprintf("%s%.*s", strstr(url, "://") ? "" : "http://", (int)len, url);
+}
+
+static void add_header(struct http *http, const char *header)
+{
+	http->headers = http->library.slist_append(http->headers, header);
+	if (!http->headers)
+		out_of_memory();
+}
+
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
 	      struct error *error)
 {
@@ -101,11 +122,13 @@ int http_open(const char *url, const struct http_access *access, struct http **r
 	int err = load_library(&http->library, error);
 
 	http->access = *access;
-	http->url = xstrdup(url);
+	http->url = whole_url(url);
 	if (!err) {
 		http->multi = http->library.multi_init();
 		if (!http->multi)
 			out_of_memory();
+		for (size_t i = 0; i < access->nr_headers; i++)
+			add_header(http, access->headers[i]);
 	}
 	if (err)
 		http_close(http);
@@ -120,6 +143,8 @@ void http_close(struct http *http)
 		return;
 	if (http->multi)
 		http->library.multi_cleanup(http->multi);
+	if (http->headers)
+		http->library.slist_free_all(http->headers);
 	free(http->url);
 	free(http); /* the library stays: a thread of it may be looking up a name */
 }
@@ -148,7 +173,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 	return size;
 }
 
-/* User, password, token and TLS. */
+/* User, password, token, TLS, proxy and headers. */
 static CURLcode set_access(const struct http *http, CURL *easy)
 {
 	const struct library *library = &http->library;
@@ -174,6 +199,13 @@ static CURLcode set_access(const struct http *http, CURL *easy)
 		code = library->setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		code = code ? code : library->setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
 	}
+	if (!code && access->proxy_url) {
+		code = library->setopt(easy, CURLOPT_PROXY, access->proxy_url);
+		/* As for promtool, no_proxy of the environment is for a proxy from there. */
+		code = code ? code : library->setopt(easy, CURLOPT_NOPROXY, "");
+	}
+	if (!code && http->headers)
+		code = library->setopt(easy, CURLOPT_HTTPHEADER, http->headers);
 	return code;
 }
 
@@ -335,6 +367,8 @@ char *http_escape(const char *text)
 /* ---- access: a table says what the keys of the file mean */
 
 #define FILE_MAX (1 << 20)
+#define HEADERS_MAX 64 /* an alias of YAML can repeat a long value */
+#define HEADER_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 enum value { VALUE_TEXT, VALUE_PATH, VALUE_CONTENTS, VALUE_BOOL, VALUE_BEARER };
 
@@ -355,6 +389,7 @@ static const struct access_key {
 	{ "tls_config", "cert_file", VALUE_PATH, TO(cert_file) },
 	{ "tls_config", "key_file", VALUE_PATH, TO(key_file) },
 	{ "tls_config", "insecure_skip_verify", VALUE_BOOL, TO(trusts_any) },
+	{ "the file", "proxy_url", VALUE_TEXT, TO(proxy_url) },
 };
 
 /* The first line of the file that the setting names. */
@@ -418,11 +453,63 @@ static int take_key(const struct setting *setting)
 				    "--http-config");
 }
 
+/* A value of a header: its text, or the first line of the file that it names. */
+static int take_header(const struct setting *setting)
+{
+	struct http_access *access = setting->to;
+	const char *name = setting->parent->key, *text = setting_text(setting);
+	char *value = NULL;
+	int err = 0;
+
+	if (!text)
+		return -EINVAL;
+	if (strcmp(setting->key, "files") == 0)
+		err = take_contents(setting, &value);
+	else
+		value = xstrdup(text);
+	if (!err && (!value || value[strcspn(value, "\r\n")]))
+		err = setting_bad(setting, "each value must be one line");
+	if (!err && access->nr_headers == HEADERS_MAX)
+		err = setting_bad(setting, "there are more headers than kvmtop sends");
+	if (!err) {
+		access->headers = xreallocarray(access->headers, access->nr_headers + 1,
+						sizeof(*access->headers));
+		access->headers[access->nr_headers++] = *value ? xasprintf("%s: %s", name, value) :
+							xasprintf("%s;", name);
+	}
+	free(value);
+	return err;
+}
+
+static int take_values(const struct setting *setting)
+{
+	static const char *const names[] = { "values", "secrets", "files" };
+	const char *header = setting->parent->key;
+
+	if (!*header || header[strspn(header, HEADER_CHARS)])
+		return setting_bad(setting->parent, "a header's name has letters, digits, - and _");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(setting->key, names[i]) == 0)
+			return setting_items(setting, take_header);
+	}
+	return setting_bad(setting, "a header has values, secrets and files");
+}
+
+static int take_headers(const struct setting *setting)
+{
+	return setting_each(setting, take_values);
+}
+
 static int take_section(const struct setting *setting)
 {
 	const struct http_access *access = setting->to;
-	int err = setting_each(setting, take_key);
+	int err;
 
+	if (strcmp(setting->key, "proxy_url") == 0)
+		err = take_key(setting);
+	else
+		err = setting_each(setting, strcmp(setting->key, "http_headers") == 0 ?
+						    take_headers : take_key);
 	if (!err && access->bearer && (access->user || access->password))
 		return setting_bad(setting, "basic_auth and authorization: give only one of them");
 	return err;
@@ -447,5 +534,9 @@ void access_release(struct http_access *access)
 	free(access->ca_file);
 	free(access->cert_file);
 	free(access->key_file);
+	free(access->proxy_url);
+	for (size_t i = 0; i < access->nr_headers; i++)
+		free(access->headers[i]);
+	free(access->headers);
 	*access = (struct http_access){ .user = NULL };
 }

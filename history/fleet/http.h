@@ -22,6 +22,9 @@ struct http_access {
 	char *ca_file;		    /* PEM: who may sign the server's certificate */
 	char *cert_file, *key_file; /* PEM: the client's own */
 	bool trusts_any;	    /* the server's certificate is not checked */
+	char *proxy_url;	    /* NULL: as http_proxy and its like in the environment say */
+	char **headers;		    /* "NAME: VALUE", or "NAME;" */
+	size_t nr_headers;
 };
 
 /*
@@ -37,6 +40,10 @@ struct http_access {
  *	  cert_file: FILE
  *	  key_file: FILE
  *	  insecure_skip_verify: false
+ *	http_headers:
+ *	  X-Scope-OrgID:		(a tenant of Mimir, Cortex or Thanos; any other header)
+ *	    values: [TEXT]		(or secrets: [TEXT], or files: [FILE])
+ *	proxy_url: http://HOST:PORT
  *
  * Paths are relative to the folder of the file. Prometheus' other settings are refused by name,
  * because they would have no effect.
@@ -57,8 +64,8 @@ void access_release(struct http_access *access);
 struct http;
 
 /*
- * url: "http://HOST:PORT/PREFIX" or https, without a "/" at its end; what access has outlives
- * this. 0, or -errno with error: -ENOENT: there is no libcurl.
+ * url: "http://HOST:PORT/PREFIX" or https; without either it is http. What access has outlives this.
+ * 0, or -errno with error: -ENOENT: there is no libcurl.
  */
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
 	      struct error *error);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/metrics.h"
+#include "lib/http/server.h"
 #include "lib/text.h"
 #include "history/fleet/scope.h"
 #include "lib/xalloc.h"
@@ -221,6 +222,9 @@ static int refused(long status, struct piece root, struct error *error)
 					     "--http-config FILE", status);
 	if (read_string(root, "error", text, sizeof(text)))
 		return error_set(error, -EINVAL, "the server refused the query: %s", text);
+	if (memmem(root.at, (size_t)(root.end - root.at), SERVER_NAME, strlen(SERVER_NAME)))
+		return error_set(error, -EBADMSG, SERVER_NAME " answers there, which a Prometheus "
+				 "scrapes: give the address of that Prometheus");
 	return error_set(error, -EBADMSG,
 			 "not an answer of a Prometheus (HTTP %ld): is the address "
 			 "right?",

@@ -68,9 +68,9 @@ static const char *words_of(unsigned int status)
 	case MHD_HTTP_UNAUTHORIZED:
 		return "401: a user and a password are needed\n";
 	case MHD_HTTP_NOT_FOUND:
-		return "404: there are /, /metrics and /healthz\n";
+		return "404: " SERVER_NAME " has /, /metrics and /healthz\n";
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
-		return "405: only GET and HEAD are answered\n";
+		return "405: " SERVER_NAME " answers only GET and HEAD\n";
 	default:
 		return "503: there are no numbers now: try again later\n";
 	}

@@ -80,6 +80,9 @@ struct server_config {
 	void *arg;
 };
 
+/* Lines about a status name it: -r URL knows by it what it asks. */
+#define SERVER_NAME "kvmtop export"
+
 struct server;
 
 /*

@@ -84,7 +84,16 @@ is "$(said --from "$url" -1)" "1 kvmtop: $url: the server refused the query: too
 	"one that refuses"
 stop "$SPAWNED"
 serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"vector","result":[]}}'
+for name in "$url" "$url/" "${url#http://}" "${url#http://}/prefix/"; do
+	like "$(said -r "$name" -1)" '^1 kvmtop: http://127.0.0.1:[0-9/prefix]*[^/] has no kvmtop' \
+		"-r $name"
+done
 like "$(said --from "$url" -1)" "^1 kvmtop: $url has no kvmtop_build_info" "one without kvmtop"
+stop "$SPAWNED"
+spawn "$KVMTOP" export --sysroot tests/sysroot/amd --listen "$(basename "$url")" 2>"$TMP/export"
+like "$(wait_for 20 grep -q . "$TMP/export"; said -r "$url" -1)" \
+	"^1 kvmtop: $url: kvmtop export answers there, .*: give the address of that Prometheus" \
+	"our exporter is no Prometheus"
 stop "$SPAWNED"
 serve ''
 spawn "$KVMTOP" --from "$url" -1 2>"$TMP/err"

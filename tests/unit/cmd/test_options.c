@@ -233,6 +233,10 @@ TEST(a_source_is_what_it_is)
 	accepts("-r http://a:9090 -1", MODE_ONCE);
 	assert_int_equal(options.source, FROM_PROMETHEUS);
 	assert_string_equal(options.url, "http://a:9090");
+	accepts("-r localhost:9090 -1", MODE_ONCE);
+	assert_int_equal(options.source, FROM_PROMETHEUS);
+	assert_string_equal(options.url, "localhost:9090");
+	accepts("-r http://a:9090/prefix/ -1", MODE_ONCE);
 	accepts("--from http://a:9090 --host b", MODE_SCREEN);
 	assert_int_equal(options.source, FROM_PROMETHEUS);
 	refuses("--from http://a -r x", "-r/--read and --from URL exclude each other");

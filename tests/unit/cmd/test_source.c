@@ -41,6 +41,12 @@ TEST(the_kind_is_seen)
 	assert_int_equal(source_kind_of(NULL), SOURCE_LIVE);
 	assert_int_equal(source_kind_of("http://prometheus:9090"), SOURCE_PROMETHEUS);
 	assert_int_equal(source_kind_of("https://prometheus"), SOURCE_PROMETHEUS);
+	assert_int_equal(source_kind_of("localhost:9090"), SOURCE_PROMETHEUS);
+	assert_int_equal(source_kind_of("[::1]:9090/prefix"), SOURCE_PROMETHEUS);
+	assert_int_equal(source_kind_of("none:"), SOURCE_HISTORY);
+	assert_int_equal(source_kind_of(":9090"), SOURCE_HISTORY);
+	assert_int_equal(source_kind_of("none:9090x"), SOURCE_HISTORY);
+	assert_int_equal(source_kind_of("/folder/none:9090"), SOURCE_HISTORY);
 	assert_int_equal(source_kind_of(MACHINE), SOURCE_MACHINE);
 	assert_int_equal(source_kind_of(RECORDING), SOURCE_RECORDING);
 	assert_int_equal(source_kind_of("-"), SOURCE_RECORDING);
@@ -49,6 +55,7 @@ TEST(the_kind_is_seen)
 	expect_kind(SOURCE_HISTORY, "empty", "", 0);
 	expect_kind(SOURCE_HISTORY, "damaged.db", "other bytes", 11);
 	expect_kind(SOURCE_RECORDING, "short", "SQLite", 6);
+	expect_kind(SOURCE_RECORDING, "a:9090", "other bytes", 11);
 }
 
 TEST(a_machine)

@@ -8,6 +8,7 @@
 
 #include "history/fleet/http.h"
 #include "history/fleet/scope.h"
+#include "lib/http/server.h"
 #include "tests/unit/unit.h"
 
 /* ---- answers */
@@ -122,6 +123,11 @@ TEST(test_refused)
 	assert_int_equal(read_text(422, "{\"status\":\"error\",\"error\":\"too\\nmany\"}", &seen,
 				   &error), -EINVAL);
 	assert_string_equal(error.text, "the server refused the query: too?many");
+	/* What answers there is no Prometheus, but what one scrapes. */
+	assert_int_equal(read_text(405, "405: " SERVER_NAME " answers only GET and HEAD\n", &seen,
+				   &error), -EBADMSG);
+	assert_string_equal(error.text, "kvmtop export answers there, which a Prometheus scrapes: "
+			    "give the address of that Prometheus");
 }
 
 /* A series is read with a parser that takes memory for each point: its text has a limit. */
@@ -204,6 +210,53 @@ TEST(test_access)
 	access_release(&access);
 }
 
+TEST(test_headers)
+{
+	char path[] = "/tmp/test_answer.XXXXXX", text[256];
+	int fd = mkstemp(path);
+	struct http_access access;
+	struct error error;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "c d\n", 4), 4);
+	close(fd);
+	snprintf(text, sizeof(text), "http_headers:\n  X-Scope-OrgID:\n    values: [a, b]\n"
+		 "    secrets: [s]\n    files:\n    - %s\n  x_y: {values: ['']}\n"
+		 "proxy_url: http://p:3128\n", path);
+	assert_int_equal(parse(text, &access, &error), 0);
+	assert_int_equal(access.nr_headers, 5);
+	assert_string_equal(access.headers[0], "X-Scope-OrgID: a");
+	assert_string_equal(access.headers[1], "X-Scope-OrgID: b");
+	assert_string_equal(access.headers[2], "X-Scope-OrgID: s");
+	assert_string_equal(access.headers[3], "X-Scope-OrgID: c d");
+	assert_string_equal(access.headers[4], "x_y;");
+	assert_string_equal(access.proxy_url, "http://p:3128");
+	access_release(&access);
+	unlink(path);
+	assert_int_equal(parse(text, &access, &error), -ENOENT);
+	assert_non_null(strstr(error.text, path));
+	access_release(&access);
+}
+
+/* An alias makes long text of a short file. */
+TEST(test_many_headers)
+{
+	char text[1024] = "http_headers: {a: {values: [&v x";
+	struct http_access access;
+	struct error error;
+
+	for (int i = 0; i < 63; i++)
+		strcat(text, ", *v");
+	strcat(text, "]}}");
+	assert_int_equal(parse(text, &access, &error), 0);
+	assert_int_equal(access.nr_headers, 64);
+	access_release(&access);
+	strcpy(strchr(text, ']'), ", *v]}}");
+	assert_int_equal(parse(text, &access, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "more headers than kvmtop sends"));
+	access_release(&access);
+}
+
 TEST(test_token_file)
 {
 	char path[] = "/tmp/test_answer.XXXXXX", text[128];
@@ -231,6 +284,11 @@ TEST(test_access_refused)
 		"basic_auth:\n  username: [a]", "authorization:\n  type: Digest",
 		"tls_config:\n  insecure_skip_verify: maybe", "? [a]\n: b",
 		"basic_auth: {username: me}\nauthorization: {credentials: T}",
+		"proxy_url: [a]", "http_headers: x", "http_headers: {a: x}",
+		"http_headers: {a: [x]}", "http_headers: {a: {values: x}}",
+		"http_headers: {a: {values: [[x]]}}", "http_headers: {a: {words: [x]}}",
+		"http_headers: {a: {values: [\"x\\ny: z\"]}}", "http_headers: {a: {files: ['']}}",
+		"http_headers: {\"a: b\\r\\nc\": {values: [x]}}", "http_headers: {'': {values: [x]}}",
 	};
 	struct http_access access;
 	struct error error;

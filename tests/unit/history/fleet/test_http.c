@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "history/fleet/http.h"
+#include "lib/array.h"
 #include "lib/xalloc.h"
 #include "tests/unit/unit.h"
 
@@ -181,6 +182,62 @@ TEST(no_answer, setup, teardown)
 	http_stop(http);
 	assert_int_equal(ask(&query, 1, "/silent", 9000, &error), -ECANCELED);
 	http_drop(&query, 1);
+}
+
+/* Opens another way to the server, and sends a query to what the URL names. */
+static char *asked(const char *url, const struct http_access *access)
+{
+	struct error error = { "" };
+	struct http_query query;
+
+	http_close(http);
+	http = NULL;
+	assert_int_equal(http_open(url, access, &http, &error), 0);
+	assert_int_equal(ask(&query, 1, "/x", 9000, &error), 0);
+	array_grow(&query.body, &query.room, query.size + 1);
+	query.body[query.size] = '\0';
+	free(query.form);
+	return query.body;
+}
+
+TEST(servers_by_other_names, setup, teardown)
+{
+	static const struct http_access none;
+	const char *address = http ? http_url(http) + strlen("http://") : NULL;
+	char *urls[3], *body;
+
+	if (!address)
+		skip();
+	urls[0] = xasprintf("http://%s//", address);
+	urls[1] = xstrdup(address);
+	urls[2] = xasprintf("%s/", address);
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		body = asked(urls[i], &none);
+		assert_memory_equal(body, "POST /x HTTP/1.1", 16);
+		free(body);
+		free(urls[i]);
+	}
+}
+
+TEST(headers_and_a_proxy, setup, teardown)
+{
+	char *headers[] = { xstrdup("X-Scope-OrgID: a"), xstrdup("empty;") };
+	struct http_access access = { .headers = headers, .nr_headers = 2 };
+	char *body;
+
+	if (!http)
+		skip();
+	access.proxy_url = xstrdup(http_url(http));
+	setenv("no_proxy", "*", 1);
+	body = asked("http://elsewhere.invalid/prefix/", &access);
+	assert_memory_equal(body, "POST http://elsewhere.invalid/prefix/x HTTP/1.1", 47);
+	assert_non_null(strstr(body, "\r\nX-Scope-OrgID: a\r\n"));
+	assert_non_null(strstr(body, "\r\nempty:\r\n"));
+	free(body);
+	unsetenv("no_proxy");
+	free(access.proxy_url);
+	free(headers[0]);
+	free(headers[1]);
 }
 
 TEST(text_of_a_form)
