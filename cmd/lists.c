@@ -64,7 +64,10 @@ int list_providers(const struct env *env, const struct provider_options *options
 	return STATUS_OK;
 }
 
-/* Names the processes that must be guests but cannot be examined, and counts the others. */
+/*
+ * Names the processes that must be guests but cannot be examined, and counts the others: not for
+ * root, from which some process always hides.
+ */
 static int say_denied(const struct env *env, const struct guests *guests)
 {
 	size_t nr_likely = 0, nr = 0;
@@ -78,9 +81,9 @@ static int say_denied(const struct env *env, const struct guests *guests)
 	}
 	if (nr_likely)
 		fprintf(stderr, ": %sCAP_SYS_PTRACE is needed\n", unless_root("root or "));
-	if (nr > nr_likely)
+	if (nr > nr_likely && geteuid())
 		fprintf(stderr, "kvmtop: no right to look into %zu %sprocess%s; none is "
-				"named as a VMM\n",
+				"named as a VMM, or has run a guest\n",
 			nr - nr_likely, nr_likely ? "other " : "",
 			nr - nr_likely == 1 ? "" : "es");
 	return nr_likely ? STATUS_FAILURE : STATUS_OK;

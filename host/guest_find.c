@@ -227,11 +227,13 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 bool guest_is_likely(const struct env *env, pid_t pid)
 {
 	char path[PATH_MAX], comm[64] = "";
+	struct proc_stat stat;
 
 	read_small(env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid), comm,
 		   sizeof(comm));
 	comm[strcspn(comm, "\n")] = '\0';
-	return guest_name_vmm(comm) || has_vcpu_threads(env, pid);
+	return guest_name_vmm(comm) || has_vcpu_threads(env, pid) ||
+	       (!proc_stat_read(env, pid, &stat) && stat.guest_ticks);
 }
 
 /*

@@ -26,13 +26,14 @@ struct vmm {
 	const char *commands[4]; /* for fnmatch(3); at most 15 bytes, as a thread's name is */
 	const char *options[3];	 /* the name is the next argument, or follows a '=' */
 	bool has_suboptions;	 /* the name is one part of key=value,key=value */
+	const char *socket;	 /* the option with its socket, which names a guest without a name */
 };
 
 static const struct vmm vmms[] = {
 	/* -avd: Android's emulator, a QEMU */
 	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true },
 	{ "firecracker", { "firecracker*" }, { "--id" }, false },
-	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false },
+	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false, "--api-socket" },
 	{ "crosvm", { "crosvm*" }, { "--name" }, false },
 	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
@@ -358,6 +359,30 @@ static int read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size
 	return 0;
 }
 
+/* "--api-socket path=/run/web1.sock": web1. */
+static bool name_from_socket(const struct vmm *vmm, const char *cmdline, size_t len, char *ret_name,
+			     size_t size)
+{
+	static const char key[] = "path=";
+	struct args args = { cmdline, cmdline + len };
+	const char *path, *slash, *dot;
+
+	if (!vmm->socket || !args_value(&args, vmm->socket, &path, &len) ||
+	    args_value_at("fd", path, len) >= 0)
+		return false;
+	if (len > strlen(key) && memcmp(path, key, strlen(key)) == 0) {
+		path += strlen(key);
+		len -= strlen(key);
+	}
+	slash = memrchr(path, '/', len);
+	if (slash) {
+		len -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	dot = memrchr(path, '.', len);
+	return utf8_clean(path, dot > path ? (size_t)(dot - path) : len, ret_name, size);
+}
+
 static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t len,
 		      const char *cgroup, const struct guest_words *words, char *ret_name,
 		      size_t size)
@@ -370,7 +395,8 @@ static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t le
 		return snprintf(ret_name, size, "guest-%d", (int)pid) > 0;
 	if (id[0])
 		return snprintf(ret_name, size, "%s", id) > 0;
-	return guest_name_from_cgroup(cgroup, ret_name, size);
+	return guest_name_from_cgroup(cgroup, ret_name, size) ||
+	       name_from_socket(vmm_by_name(vmm), cmdline, len, ret_name, size);
 }
 
 struct guest_name guest_name_of_ended(pid_t pid, const char *comm, const char *cmdline, size_t len)

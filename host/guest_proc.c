@@ -55,16 +55,19 @@ bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
 bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 {
 	static const char fields[] = /* the fields of proc(5) stat from the third on */
-		" %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %llu";
+		" %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %llu"
+		" %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		" %llu";
 	const char *after = strrchr(text, ')'); /* the command name may contain ')' */
-	unsigned long long start;
+	unsigned long long start, guest = 0;
 	unsigned int flags;
 	long nr_threads;
 	char state;
 	int ppid;
 
 	if (!after ||
-	    sscanf(after + 1, fields, &state, &ppid, &flags, &nr_threads, &start) != 5)
+	    sscanf(after + 1, fields, &state, &ppid, &flags, &nr_threads, &start,
+		   &guest) < 5)
 		return false;
 	*ret_stat = (struct proc_stat){
 		.state = state,
@@ -72,6 +75,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 		.is_kernel = flags & PF_KTHREAD,
 		.nr_threads = nr_threads,
 		.start_ticks = start,
+		.guest_ticks = guest,
 	};
 	return true;
 }

@@ -23,6 +23,7 @@ struct proc_stat {
 	bool is_kernel;	      /* a kernel thread */
 	long nr_threads;
 	uint64_t start_ticks; /* since boot */
+	uint64_t guest_ticks; /* the time of its vCPUs in guests, for other users to see, too */
 };
 
 /*
@@ -137,7 +138,7 @@ const struct pid_list *guest_finder_denied(const struct guest_finder *finder);
 int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
 			      const struct pid_list *tids, struct vcpu_list *vcpus);
 
-/* Whether its name or its threads' names are a VMM's. */
+/* Whether its name or its threads' names are a VMM's, or it has run a guest. */
 bool guest_is_likely(const struct env *env, pid_t pid);
 
 #endif

@@ -71,6 +71,8 @@ static bool add_denied(const struct guests *guests, struct error *error)
 			 guest_name_find(guests->env, pid).name);
 		list_add(error, start, item);
 	}
+	if (!geteuid()) /* some process always hides from root */
+		nr = nr_likely;
 	if (nr && !nr_likely)
 		error_add(error, "no right to look into %zu process%s", nr, nr == 1 ? "" : "es");
 	if (nr)

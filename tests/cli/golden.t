@@ -123,6 +123,14 @@ if chown 65534 "$TMP/denied/proc/112/fd" 2>/dev/null && setpriv --version >"$TMP
 		"$AT_ONCE" --sysroot "$TMP/denied" -1 -g web1 2>&1)" \
 		'into these guests: 112 \(web1\): CAP_SYS_PTRACE is needed; there are: db1' \
 		"root without the right to see a guest"
+	mkdir "$TMP/denied/proc/9"
+	cp "$TMP/denied/proc/1/"* "$TMP/denied/proc/9" 2>/dev/null
+	mkdir -m 700 "$TMP/denied/proc/9/fd"
+	chown 65534 "$TMP/denied/proc/9/fd"
+	unlike "$(setpriv --bounding-set=$caps --inh-caps=$caps \
+		"$AT_ONCE" --sysroot "$TMP/denied" --list-guests 2>&1)" 'other process' \
+		"and a process that hides, and is no guest, is not mentioned"
+	rm -r "$TMP/denied/proc/9"
 	mkdir "$TMP/bin"
 	cp "$KVMTOP" "$TMP/bin/kvmtop"
 	like "$(setpriv --reuid=65533 --clear-groups \

@@ -469,8 +469,19 @@ TEST(every_platform)
 		{ .platform = "Cloud Hypervisor alone", .comm = "cloud-hyperviso",
 		  ARGS("cloud-hypervisor\0--api-socket\0/tmp/ch.sock\0--kernel\0/k\0--platform\0"
 		       "num_pci_segments=1,uuid=" UUID),
-		  .name = "cloud-hyperviso", .vmm = "cloud-hypervisor",
-		  .words = { [WORD_UUID] = UUID } },
+		  .name = "ch", .vmm = "cloud-hypervisor", .words = { [WORD_UUID] = UUID } },
+		{ .platform = "Cloud Hypervisor with a path", .comm = "cloud-hyperviso",
+		  ARGS("cloud-hypervisor\0--api-socket=path=web1.v2.sock,x=y\0--kernel\0/k"),
+		  .name = "web1.v2", .vmm = "cloud-hypervisor" },
+		{ .platform = "Cloud Hypervisor with a hidden socket", .comm = "cloud-hyperviso",
+		  ARGS("cloud-hypervisor\0--api-socket\0path=/tmp/.web1"),
+		  .name = ".web1", .vmm = "cloud-hypervisor" },
+		{ .platform = "Cloud Hypervisor with a descriptor", .comm = "cloud-hyperviso",
+		  ARGS("cloud-hypervisor\0--api-socket\0fd=3"),
+		  .name = "cloud-hyperviso", .vmm = "cloud-hypervisor" },
+		{ .platform = "Cloud Hypervisor without a socket's name", .comm = "cloud-hyperviso",
+		  ARGS("cloud-hypervisor\0--api-socket\0/tmp/"),
+		  .name = "cloud-hyperviso", .vmm = "cloud-hypervisor" },
 		{ .platform = "Multipass", .comm = "qemu-system-x86",
 		  ARGS("/snap/multipass/1/usr/bin/qemu-system-x86_64\0--enable-kvm\0-cpu\0host\0"
 		       "-drive\0file=/var/snap/multipass/common/data/multipassd/vault/instances/"

@@ -149,6 +149,7 @@ struct proc {
 	int threads;
 	char state;
 	unsigned int flags;
+	int guest_ticks;
 };
 
 static void put_stat(struct box *box, struct proc proc)
@@ -156,9 +157,11 @@ static void put_stat(struct box *box, struct proc proc)
 	char text[256];
 
 	snprintf(text, sizeof(text),
-		 "%d (%s) %c %d 1 1 0 -1 %u 1 2 3 4 5 6 7 8 20 0 %d 0 %llu 1 2 3 4 5 6 7 8 9\n",
+		 "%d (%s) %c %d 1 1 0 -1 %u 1 2 3 4 5 6 7 8 20 0 %d 0 %llu 1 2 3 4 5 6 7 8 9 "
+		 "10 11 12 13 14 15 16 17 18 19 20 %d 9\n",
 		 (int)proc.pid, proc.comm, proc.state ? proc.state : 'S', (int)proc.ppid,
-		 proc.flags, proc.threads ? proc.threads : 1, (unsigned long long)proc.start);
+		 proc.flags, proc.threads ? proc.threads : 1, (unsigned long long)proc.start,
+		 proc.guest_ticks);
 	PUT(box, text, "/proc/%d/stat", (int)proc.pid);
 }
 
@@ -1563,6 +1566,14 @@ TEST(test_name_without_rights, setup, teardown)
 	assert_string_equal(box->error.text,
 			    "no guest named \"web1\"; no right to look into 1 process: root or "
 			    "CAP_SYS_PTRACE is needed");
+	be_root_again();
+	/* A VMM that no name gives away has run a guest. */
+	put_stat(box, (struct proc){ .pid = 110, .start = 50, .comm = "other", .guest_ticks = 1 });
+	be_other_user();
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text,
+			    "no guest named \"web1\"; no right to look into these guests: 110 (other"
+			    "): root or CAP_SYS_PTRACE is needed");
 	be_root_again();
 	set_fds_mode(box, 110, 0755);
 }
