@@ -448,6 +448,12 @@ bashcompletiondir = $(datarootdir)/bash-completion/completions
 zshcompletiondir = $(datarootdir)/zsh/site-functions
 fishcompletiondir = $(datarootdir)/fish/vendor_completions.d
 
+# What the tables say of --json, to programs. A program for another machine cannot be asked.
+SCHEMA = $(BUILD)/kvmtop.schema.json
+$(SCHEMA): $(PROGRAM)
+	$(call say,GEN,$@)$(RUN_PROGRAM) --schema >$@
+ASKED = $(if $(CROSS_COMPILE),,$(SCHEMA):$(datarootdir)/kvmtop/kvmtop.schema.json:644)
+
 # from:to:mode, one list for both install and uninstall.
 INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	$(foreach page,$(wildcard man/*.[1-8]),\
@@ -464,11 +470,12 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	packaging/contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
 	packaging/contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
 	packaging/contrib/vector/kvmtop.toml:$(datarootdir)/kvmtop/vector.toml:644 \
-	packaging/contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644
+	packaging/contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644 \
+	$(ASKED)
 
 split = $(word $(2),$(subst :, ,$(1)))
 
-install: all ## install below DESTDIR and prefix (/usr/local)
+install: all $(if $(CROSS_COMPILE),,$(SCHEMA)) ## install below DESTDIR and prefix (/usr/local)
 	$(Q)set -e; $(foreach item,$(INSTALLED),\
 		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
 			"$(DESTDIR)$(call split,$(item),2)";) true
@@ -479,7 +486,7 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-listen.service"
 	$(Q)sed -i 's|/usr/local/share/kvmtop|$(datarootdir)/kvmtop|' \
-		"$(DESTDIR)$(mandir)/man8/kvmtop-export.8"
+		"$(DESTDIR)$(mandir)/man8/kvmtop.8" "$(DESTDIR)$(mandir)/man8/kvmtop-export.8"
 
 # Folders that every system has, whoever made them; DESTDIR has only ours.
 STANDARD = $(if $(DESTDIR),,*/bin|*/sbin|*/lib|*/share|*/man|)

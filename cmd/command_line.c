@@ -242,6 +242,7 @@ static const struct option_spec specs[] = {
 	     "functions of Linux guests, by their memory"),
 	FLAG(TOP, 0, "complete", complete, "what the shell can offer next, after -- and words",
 	     IN_MAN),
+	FLAG(TOP, 0, "schema", schema, "the JSON schema of --json", IN_MAN, .is_answer = true),
 	FLAG(MODES_ALL, 'h', "help", help, "this text", .is_answer = true),
 	FLAG(TOP, 'V', "version", version, "the version", .is_answer = true),
 };
@@ -356,7 +357,7 @@ static unsigned int mode_of(const struct options *options)
 		bool is_asked;
 		unsigned int mode;
 	} modes[] = {
-		{ options->version, MODE_VERSION },
+		{ options->version || options->schema, MODE_VERSION },
 		{ options->complete, MODE_COMPLETE },
 		{ options->list_providers, MODE_PROVIDERS },
 		{ options->list_guests, MODE_GUESTS },

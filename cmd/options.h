@@ -184,7 +184,7 @@ enum works {
 	MODE_PROVIDERS = 1u << 6,
 	MODE_GUESTS = 1u << 7,
 	MODE_COMPLETE = 1u << 8,
-	MODE_VERSION = 1u << 9,
+	MODE_VERSION = 1u << 9, /* or the schema */
 	MODE_EXITS = 1u << 10,
 	MODE_WHY = 1u << 11,
 	MODE_REPORT = 1u << 12,
@@ -212,7 +212,7 @@ enum works {
 /* Strings point into argv. NULL and 0: not given. */
 struct options {
 	unsigned int mode, source; /* each one bit of enum works */
-	bool help, version, complete, list_providers, list_guests;
+	bool help, version, schema, complete, list_providers, list_guests;
 	char **words; /* of the command line, without the options */
 	size_t nr_words;
 

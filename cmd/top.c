@@ -294,6 +294,10 @@ static int run_without(const struct options *options)
 	struct env env;
 	struct error error = { "" };
 
+	if (options->schema) {
+		lines_print_schema(stdout);
+		return STATUS_OK;
+	}
 	if (options->mode == MODE_VERSION) {
 		puts("kvmtop " KVMTOP_VERSION);
 		return STATUS_OK;

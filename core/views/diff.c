@@ -41,7 +41,7 @@ static const struct column columns[] = {
 };
 VIEW_TABLE_FITS(columns);
 
-static const struct view_type diff = {
+const struct view_type view_difference = {
 	.name = "diff",
 	.title = "Difference",
 	.noun = "exit",
@@ -234,7 +234,7 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 	int err = check_units(sides, error);
 
 	*ret_view = (struct view){ .nr_rows = 0 };
-	view_begin(ret_view, &diff);
+	view_begin(ret_view, &view_difference);
 	if (!err)
 		fill(sides, pairs, &nr);
 	if (!err) {

@@ -235,6 +235,8 @@ struct view_side {
 	enum time_unit unit;
 };
 
+extern const struct view_type view_difference;
+
 /*
  * A view of both, from the first to the second: the row that changed most is the first. Its texts
  * belong to the sides' views. 0, -EINVAL with error where one has times in ns and the other in

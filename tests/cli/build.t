@@ -80,6 +80,7 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/share/fish/vendor_completions.d/kvmtop.fish
 ./usr/share/kvmtop/kvmtop.json
 ./usr/share/kvmtop/kvmtop.rules.yml
+./usr/share/kvmtop/kvmtop.schema.json
 ./usr/share/kvmtop/telegraf.conf
 ./usr/share/kvmtop/vector.toml
 $(man_pages ./usr/share/man)
@@ -161,6 +162,7 @@ is "$(in_folder exec_prefix=/e datarootdir=/d unitdir=/u)" "\
 ./d/fish/vendor_completions.d/kvmtop.fish
 ./d/kvmtop/kvmtop.json
 ./d/kvmtop/kvmtop.rules.yml
+./d/kvmtop/kvmtop.schema.json
 ./d/kvmtop/telegraf.conf
 ./d/kvmtop/vector.toml
 $(man_pages ./d/man)
@@ -185,6 +187,7 @@ $(man_pages ./m)
 ./p/share/fish/vendor_completions.d/kvmtop.fish
 ./p/share/kvmtop/kvmtop.json
 ./p/share/kvmtop/kvmtop.rules.yml
+./p/share/kvmtop/kvmtop.schema.json
 ./p/share/kvmtop/telegraf.conf
 ./p/share/kvmtop/vector.toml
 ./p/share/zsh/site-functions/_kvmtop" "each of them, and PREFIX"

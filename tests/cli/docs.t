@@ -23,9 +23,9 @@ described() {
 
 check "--help names options" test "$(options_of "" | grep -c .)" -gt 30
 # For programs and experts: in the pages only.
-rare=$(described man/kvmtop.8 | grep -cxE -- '--(engine|complete)')
-is "$rare" 2 "kvmtop(8) has --engine and --complete"
-is "$(described man/kvmtop.8 | grep -vxE -- '--(engine|complete)')" "$(options_of "")" \
+rare=$(described man/kvmtop.8 | grep -cxE -- '--(engine|complete|schema)')
+is "$rare" 3 "kvmtop(8) has --engine, --complete and --schema"
+is "$(described man/kvmtop.8 | grep -vxE -- '--(engine|complete|schema)')" "$(options_of "")" \
 	"kvmtop(8) has the options of kvmtop --help, and no others"
 commands=$("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p')
 for command in "" $commands; do

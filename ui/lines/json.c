@@ -21,14 +21,19 @@
  *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
  *	 "guests":...,"vcpus":...,"unfinished":...,
  *	 "lost":[{"time":...,"cpu":1,"events":7}],"lost_events":...,"losses":...}
+ *
+ * The schema says the same to programs, of every view, from the tables that the output is made of.
  */
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/text.h"
 #include "lib/when.h"
+#include "core/findings/rules.h"
 #include "core/guests/guests.h"
+#include "core/metrics.h"
 #include "ui/lines/format.h"
 #include "ui/lines/lines.h"
 #include "core/views/view.h"
@@ -374,6 +379,176 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 			put_row(&json, sample->view, i);
 	}
 	finish(&json, ']');
+	finish(&json, '}');
+	fputc('\n', out);
+}
+
+/* ---- the schema, of https://json-schema.org; other words are "unit", "findings" and "metrics" */
+
+static const char schema_head[] =
+	"\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\n"
+	"\"title\":\"kvmtop " KVMTOP_VERSION " --json: the object of a line\",\n"
+	"\"description\":\"What is not known is null. Of a recording in cycles, names end in "
+	"_cycles instead of _ns, and a time is a number of seconds from its start.\",\n"
+	"\"type\":\"object\",\"required\":[\"time\",\"elapsed_s\",\"view\",\"rows\"],\n"
+	"\"properties\":{\n"
+	"\"time\":{\"type\":[\"string\",\"number\",\"null\"]},\n"
+	"\"elapsed_s\":{\"type\":[\"number\",\"null\"],\"unit\":\"s\"},\n"
+	"\"view\":{\"type\":\"string\"},\n"
+	"\"kvmtop\":{\"type\":\"object\",\"description\":\"what kvmtop takes of an exit, and of the "
+	"vCPUs' time\",\"properties\":{\"exit_ns\":{\"type\":\"integer\",\"unit\":\"ns\"},"
+	"\"percent\":{\"type\":[\"number\",\"null\"],\"unit\":\"percent\"}}},\n"
+	"\"recording\":{\"type\":\"object\"},\n"
+	"\"span\":{\"type\":\"object\"},\n"
+	"\"guest\":{\"type\":\"object\"},\n"
+	"\"other\":{\"type\":\"object\",\"description\":\"what it is compared with\"},\n"
+	"\"rows\":{\"type\":\"array\"}},\n"
+	"\"additionalProperties\":false";
+
+static void add_word(struct json *json, const char *word)
+{
+	put_comma(json);
+	put_quoted(json->out, word);
+}
+
+static void add_line(struct json *json)
+{
+	put_comma(json);
+	fputc('\n', json->out);
+	json->needs_comma = false;
+}
+
+static void add_property(struct json *json, const char *name, const char *type, const char *unit)
+{
+	add_line(json);
+	begin(json, name, '{');
+	begin(json, "type", '[');
+	add_word(json, type);
+	add_word(json, "null");
+	finish(json, ']');
+	if (unit)
+		add_text(json, "unit", unit);
+}
+
+static void add_column(struct json *json, const struct column *column)
+{
+	static const struct {
+		const char *type, *unit;
+	} cells[] = {
+		[CELL_TEXT] = { "string", NULL },
+		[CELL_COUNT] = { "integer", NULL },
+		[CELL_PERCENT] = { "number", "percent" },
+		[CELL_RATE] = { "number", "per second" },
+		[CELL_NS] = { "integer", "ns" },
+		[CELL_HIST] = { "array", NULL },
+		[CELL_SPLIT] = { NULL, NULL },
+	};
+	enum cell_type type = column_type(column);
+
+	if (!cells[type].type)
+		return;
+	add_property(json, column_name(column), cells[type].type, cells[type].unit);
+	add_text(json, "title", column_title(column));
+	if (column_help(column))
+		add_text(json, "description", column_help(column));
+	if (type == CELL_HIST)
+		fputs(",\"items\":{\"type\":\"integer\"}", json->out);
+	finish(json, '}');
+}
+
+static void add_view(struct json *json, const struct view_type *type)
+{
+	add_line(json);
+	begin(json, type->name, '{');
+	add_text(json, "title", type->title);
+	add_text(json, "type", "object");
+	begin(json, "properties", '{');
+	for (size_t i = 0; type->columns[i].id; i++)
+		add_column(json, &type->columns[i]);
+	if (type->columns[0].id == COL_EVENT) {
+		add_property(json, "parent", "string", NULL);
+		finish(json, '}');
+	}
+	add_property(json, "elapsed_s", "number", "s");
+	finish(json, '}');
+	fputs(",\n\"halt\":{\"const\":true},\"other\":{\"const\":true}", json->out);
+	finish(json, '}');
+	fputs(",\n\"patternProperties\":{\"_cycles$\":{\"type\":[\"integer\",\"null\"]}},"
+	      "\"additionalProperties\":false", json->out);
+	finish(json, '}');
+}
+
+/* That the rows of this view are what add_view() says. */
+static void add_choice(struct json *json, const struct view_type *type)
+{
+	add_line(json);
+	fprintf(json->out, "{\"properties\":{\"view\":{\"const\":\"%s\"},"
+			   "\"rows\":{\"items\":{\"$ref\":\"#/$defs/%s\"}}}}",
+		type->name, type->name);
+	json->needs_comma = true;
+}
+
+static void add_findings(struct json *json)
+{
+	const struct rule *rule;
+
+	begin(json, "findings", '[');
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		add_line(json);
+		begin(json, NULL, '{');
+		add_text(json, "rule", rule->id);
+		add_text(json, "finding", rule->finding);
+		add_text(json, "threshold", rule->threshold);
+		add_fixed(json, "default", "", (uint64_t)(rule->by_default * 1e4 + 0.5), 4);
+		finish(json, '}');
+	}
+	finish(json, ']');
+}
+
+static void add_metrics(struct json *json)
+{
+	const struct metric *metric;
+
+	begin(json, "metrics", '[');
+	for (size_t i = 0; (metric = metric_at(i)); i++) {
+		add_line(json);
+		begin(json, NULL, '{');
+		add_text(json, "name", metric->name);
+		add_text(json, "type", metric_type_name(metric->type));
+		add_text(json, "unit", metric->unit);
+		add_text(json, "labels", metric->labels);
+		add_text(json, "help", metric->help);
+		finish(json, '}');
+	}
+	finish(json, ']');
+}
+
+void lines_print_schema(FILE *out)
+{
+#define ITS_ADDRESS(view) &view,
+	static const struct view_type *const all[] = {
+		VIEW_LIST(ITS_ADDRESS)
+		&view_difference,
+	};
+	struct json json = { .out = out };
+
+	begin(&json, NULL, '{');
+	fputs(schema_head, out);
+	json.needs_comma = true;
+	add_line(&json);
+	begin(&json, "oneOf", '[');
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		add_choice(&json, all[i]);
+	finish(&json, ']');
+	add_line(&json);
+	begin(&json, "$defs", '{');
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		add_view(&json, all[i]);
+	finish(&json, '}');
+	add_line(&json);
+	add_findings(&json);
+	add_line(&json);
+	add_metrics(&json);
 	finish(&json, '}');
 	fputc('\n', out);
 }

@@ -50,6 +50,9 @@ int lines_reopen(struct lines *lines, struct error *error);
 /* The width of standard output for struct lines_config.room; 0: it is no terminal. */
 int lines_room(void);
 
+/* The JSON schema of LINES_JSON, of every view, and of the findings and metrics. */
+void lines_print_schema(FILE *out);
+
 /* Flushes and closes; 0, or -errno with error if the file did not get all data. NULL is fine. */
 int lines_close(struct lines *lines, struct error *error);
 
