@@ -151,9 +151,9 @@ unlike "$(cat "$TMP/pid")" '"pid":212' "and no other is shown in its place"
 
 is "$(cat "$TMP/exits.err")" "kvmtop: web1 has ended; a guest that gets the name is counted, too
 $said" "exits goes on after the end of a guest, and says so"
-like "$(cat "$TMP/exits")" '"reason":"hlt","pid":112,"tid":null,"guest\":"web1",[^}]*"total":[1-9]' \
+like "$(cat "$TMP/exits")" '"reason":"hlt","pid":112,"tid":null,"guest":"web1",[^}]*"total":[1-9]' \
 	"it has the first life"
-like "$(cat "$TMP/exits")" '"reason":"hlt","pid":212,"tid":null,"guest\":"web1",[^}]*"total":[1-9]' \
+like "$(cat "$TMP/exits")" '"reason":"hlt","pid":212,"tid":null,"guest":"web1",[^}]*"total":[1-9]' \
 	"and the second"
 is "$(cat "$TMP/why.err")" "$said" "why goes on with the guest that has the name"
 like "$(cat "$TMP/why")" '"rule":"serial","pid":212' "and has what it finds of it"
