@@ -189,10 +189,10 @@ is "$(screen_shot | sed -n 's/^ kvm_entry  *0 .* \([0-9]*\)  *█.*/\1/p')" "$ra
 keys_show s '^Seconds \(now 25\.0, Enter: 3\.0\): *$' "s asks"
 is "$(screen_cursor)" 32,23,1 "with the terminal's cursor in the prompt"
 screen_type abc
-keys_show Enter '^"abc": not a number' "what is no number is refused"
+keys_show Enter '^"abc": not a time from' "what is no number is refused"
 keys_show C-u '^Seconds .*: *$' "and can be corrected"
 screen_type 0.05
-keys_show Enter 'not a number of seconds from 0\.1 to 86400' "what is too short is refused"
+keys_show Enter 'not a time from 0\.1 s to 86400 s' "what is too short is refused"
 screen_keys C-u
 screen_type 1.5
 keys_show Enter '   1\.5s  ' "1.5 seconds"
