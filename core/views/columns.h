@@ -228,7 +228,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(VCPU_TIME, TIME("vcpu_ns", "vCPU time"), .needs = NEEDS_EXITS, \
 	       .help = "the time of its vCPUs: 100 % of the shares") \
 	COLUMN(SPLIT, PICTURE(CELL_SPLIT, "split", "Time split", 16), .needs = NEEDS_TIMES, \
-	       .help = "the shares as a picture; line 2 has its signs") \
+	       .help = "the shares as a picture; line 3 has its signs") \
 	COLUMN(TOP, TEXT("top", "Top exit", 18), .needs = NEEDS_EXITS, \
 	       .help = "the reason that took most time, without idle time") \
 	COLUMN(TOP_SHARE, SHARE("top_percent", "Top%", 5), .needs = NEEDS_EXITS, \

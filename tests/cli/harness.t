@@ -140,7 +140,7 @@ screen_pass 100
 like "$(screen_line 1)" ' 0\.1s  08:01:40$' "as much as the test wants"
 screen_keys Down Down
 like "$(screen_selected)" '^.kvm_exit ' "the selected row is known"
-is "$(screen_cursor)" 0,5,0 "and the cursor"
+is "$(screen_cursor)" 0,6,0 "and the cursor"
 is "$(screen_status 1)" running "it goes on"
 is "$(screen_sees '^no such line' 1 || echo no)" no "what is not there is not seen"
 screen_keys Umbrella

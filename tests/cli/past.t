@@ -102,7 +102,7 @@ same_from_file() {
 
 # bars: how many samples with rates the summary shows; a full bar is what the shares are made of.
 bars() {
-	screen_shot | sed -n 2p | grep -o '[▁▂▃▄▅▆▇]' | wc -l
+	screen_shot | sed -n 3p | grep -o '[▁▂▃▄▅▆▇]' | wc -l
 }
 
 has_bars() {

@@ -154,16 +154,16 @@ start 80 24 -s 25 --no-mouse
 is "$(t_tmux display-message -p -t t '#{mouse_any_flag}')" 0 "--no-mouse leaves it to the terminal"
 start 80 24 -s 25
 is "$(t_tmux display-message -p -t t '#{mouse_any_flag}')" 1 "else clicks come"
-screen_click 10 7
+screen_click 10 8
 selects kvm_write_tsc_offset "a click selects a row"
-screen_click 40 10 65
+screen_click 40 11 65
 selects kvm_pvclock_update "the wheel moves on"
-screen_click 40 10 64
+screen_click 40 11 64
 selects kvm_write_tsc_offset "and back"
 screen_keys 2
 screen_wait '\[2 Guests\]'
-screen_click 3 5
-screen_click 3 5
+screen_click 3 6
+screen_click 3 6
 screen_has '\[3 vCPUs\].* (db1|web1) ' "a double click opens"
 screen_resize 130 24
 screen_keys 4

@@ -196,7 +196,7 @@ static void paint(const struct screen *screen, struct grid *grid, int row,
 {
 	struct area area = {
 		.grid = grid, .row = row, .width = grid->cols, .height = below->left,
-		.is_utf8 = screen->is_utf8,
+		.is_utf8 = screen->is_utf8, .has_marks = screen->has_marks,
 	};
 
 	if (below->is_beside)

@@ -19,7 +19,7 @@ struct area {
 	int row, col, width;
 	int height; /* lines, from row on; 0: one */
 	enum style style; /* STYLE_PLAIN: the picture's own style */
-	bool is_utf8;
+	bool is_utf8, has_marks; /* counts: 1,234 */
 };
 
 /* The end of a scale that begins at 0 and has room for a rate: 1, 2 or 5 and zeros. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Paints the lines above the table: title, summary, tabs with filter and guest. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,14 @@
 #define FILTER_MAX 44
 #define NAME_LEAST 6    /* columns of a guest's name, */
 #define REASON_LEAST 10 /* and of a reason: the fewest that identify them */
+#define RATE_WIDTH 7    /* "188,021", */
+#define RATE_LEAST 5    /* or "188k" */
 #define DEAD_WIDTH 8    /* " is DEAD" */
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
 
 /* Text at the right edge, unless it would touch the text at the left. */
 static bool put_right(struct grid *grid, int row, int left, enum style style, const char *text)
@@ -30,31 +38,50 @@ static bool put_right(struct grid *grid, int row, int left, enum style style, co
 	return col > left;
 }
 
-static int smaller(int a, int b)
+/* The moment that is shown, or `now`; without room shorter. Returns where it begins. */
+static int put_moment(const struct screen *screen, struct grid *grid, int left, const char *now,
+		      const char *shorter)
 {
-	return a < b ? a : b;
+	const enum style style = screen->then[0] ? STYLE_THEN : STYLE_PLAIN;
+	const char *text = screen->then[0] ? screen->then : now;
+
+	if (screen->then[0])
+		shorter = screen->clock;
+	if (put_right(grid, 0, left, style, text))
+		return grid->cols - format_width(text);
+	if (shorter[0] && put_right(grid, 0, left, style, shorter))
+		return grid->cols - format_width(shorter);
+	return grid->cols + 1;
 }
 
-static int put_guests(const struct screen *screen, struct grid *grid, int col)
+/*
+ * One more part of the title, if it ends before `end`. Returns where it ends; `end`: no room, nor for
+ * any after it.
+ */
+static int put_part(struct grid *grid, int col, int end, enum style style, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+static int put_part(struct grid *grid, int col, int end, enum style style, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return col + 2 + format_width(text) < end ? grid_put(grid, 0, col + 2, style, text) : end;
+}
+
+static int put_guests(const struct screen *screen, struct grid *grid, int col, int end)
 {
 	size_t guests = guests_count(screen->facts->guests);
 	size_t vcpus = guests_count_vcpus(screen->facts->guests);
 
 	if (screen->has_hosts)
-		return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu host%s", guests,
-				   guests == 1 ? "" : "s");
-	return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
-			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
-}
-
-/* The moment that is shown; without room shorter, and over other text. False: now is shown. */
-static bool put_then(const struct screen *screen, struct grid *grid, int col)
-{
-	if (!screen->then[0])
-		return false;
-	if (!put_right(grid, 0, col, STYLE_THEN, screen->then))
-		put_right(grid, 0, strlen("kvmtop"), STYLE_THEN, screen->clock);
-	return true;
+		return put_part(grid, col, end, STYLE_PLAIN, "%zu host%s", guests,
+				guests == 1 ? "" : "s");
+	return put_part(grid, col, end, STYLE_PLAIN, "%zu guest%s %zu vCPU%s", guests,
+			guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
 }
 
 /* The files' names are cut, the number of lost events is not. */
@@ -63,45 +90,44 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 	const struct source_recording *recording = screen->recording;
 	const struct cell whole = cell_ns(recording->span_ns);
 	char span[32], events[32], files[96], lost[48] = "";
-	int col, room = grid->cols / 3;
+	int col, end;
 
 	format_cell(span, sizeof(span), &whole, 10, false);
-	format_count(events, sizeof(events), recording->nr_events, 14, true);
+	format_count(events, sizeof(events), recording->nr_events, 14, screen->has_marks);
 	if (recording->nr_lost || recording->is_more_lost)
 		snprintf(lost, sizeof(lost), "%s%" PRIu64 " lost",
 			 recording->is_more_lost ? "more than " : "", recording->nr_lost);
-	format_cut(files, sizeof(files), recording->files, room, screen->is_utf8);
+	format_cut(files, sizeof(files), recording->files, grid->cols / 3, screen->is_utf8);
 	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
-	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  ", files);
+	end = put_moment(screen, grid, col + (lost[0] ? format_width(lost) + 2 : 0),
+			 "entire recording", "");
+	col = put_part(grid, col, end - (lost[0] ? format_width(lost) + 2 : 0), STYLE_PLAIN, "%s",
+		       files);
 	if (lost[0])
-		col = grid_printf(grid, 0, col, STYLE_ALERT, "%s  ", lost);
-	col = grid_printf(grid, 0, col, STYLE_PLAIN, "%s  %s events", span, events);
-	col = put_guests(screen, grid, col);
-	if (!put_then(screen, grid, col + 1))
-		put_right(grid, 0, col + 1, STYLE_PLAIN, "entire recording");
+		col = put_part(grid, col, end, STYLE_ALERT, "%s", lost);
+	col = put_part(grid, col, end, STYLE_PLAIN, "%s", span);
+	col = put_part(grid, col, end, STYLE_PLAIN, "%s events", events);
+	put_guests(screen, grid, col, end);
 }
 
+/* The time and the interval stay when there is little room. */
 static void paint_machine(const struct screen *screen, struct grid *grid)
 {
-	char right[64], host[256];
-	int col;
+	char now[64], host[256];
+	int col, end;
 
-	format_middle(host, sizeof(host), screen->host, grid->cols / 2, screen->is_utf8);
 	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
-	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  %s", host, screen->kvm);
+	snprintf(now, sizeof(now), "%.1fs  %s", screen->delay_s, screen->clock);
+	end = put_moment(screen, grid, col, now, screen->clock);
+	format_middle(host, sizeof(host), screen->host, grid->cols / 2, screen->is_utf8);
+	col = put_part(grid, col, end, STYLE_PLAIN, "%s", host);
+	col = put_part(grid, col, end, STYLE_PLAIN, "%s", screen->kvm);
 	if (screen->nr_cpus)
-		col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %d CPU%s", screen->nr_cpus,
-				  screen->nr_cpus == 1 ? "" : "s");
-	col = put_guests(screen, grid, col);
+		col = put_part(grid, col, end, STYLE_PLAIN, "%d CPU%s", screen->nr_cpus,
+			       screen->nr_cpus == 1 ? "" : "s");
+	col = put_guests(screen, grid, col, end);
 	if (screen->engine)
-		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
-	if (put_then(screen, grid, col))
-		return;
-	snprintf(right, sizeof(right), "%.1fs  %s", screen->delay_s, screen->clock);
-	if (put_right(grid, 0, col, STYLE_PLAIN, right))
-		return;
-	snprintf(right, sizeof(right), "%.1fs", screen->delay_s);
-	put_right(grid, 0, col, STYLE_PLAIN, right);
+		put_part(grid, col, end, STYLE_DIM, "%s", screen->engine);
 }
 
 void head_paint_title(const struct screen *screen, struct grid *grid)
@@ -120,12 +146,14 @@ static const char *summary_name(const struct exits_summary *summary)
 	return strcmp(summary->name, "userspace") == 0 ? "userspace exits" : summary->name;
 }
 
-static int put_rate(struct grid *grid, int row, const struct exits_summary *summary)
+static int put_rate(const struct screen *screen, struct grid *grid, int row,
+		    const struct exits_summary *summary)
 {
 	char text[64];
 	int col;
 
-	format_count(text, sizeof(text), (uint64_t)(summary->all.exits.rate_per_s + 0.5), 14, true);
+	format_count(text, sizeof(text), (uint64_t)(summary->all.exits.rate_per_s + 0.5), 14,
+		     screen->has_marks);
 	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", summary_name(summary));
 	return grid_printf(grid, row, col, STYLE_BOLD, "%s/s ",
 			   summary->all.exits.nr_rates ? text : "-");
@@ -207,7 +235,8 @@ static void format_hottest(const struct screen *screen, const struct exits_summa
 	if (!guest || summary->reason == FIELD_NONE)
 		return;
 	label = fields_get(screen->facts->fields, summary->reason)->label;
-	format_count(rate, sizeof(rate), (uint64_t)(summary->rate_per_s + 0.5), 5, false);
+	format_count(rate, sizeof(rate), (uint64_t)(summary->rate_per_s + 0.5),
+		     screen->has_marks ? RATE_WIDTH : RATE_LEAST, screen->has_marks);
 	room -= (int)strlen(": " " /s") + format_width(rate);
 	least = smaller(format_width(guest->name), NAME_LEAST);
 	if (room < format_width(word) + least + format_width(label))
@@ -285,7 +314,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 			grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
 		return;
 	}
-	col = put_rate(grid, row, &summary);
+	col = put_rate(screen, grid, row, &summary);
 	format_parts(&summary, grid->cols, &parts);
 	has_parts = parts.width && right - col - 1 > parts.width;
 	format_right(screen, &summary, text, sizeof(text),
@@ -343,37 +372,33 @@ static void format_crumbs(const struct screen *screen, char *buf, size_t size, i
 /* Filter and guest. On a narrow screen the labels are dropped first, then the end of the filter. */
 static void format_filters(const struct screen *screen, char *buf, size_t size, int room)
 {
-	const char *filter = screen->filter ? screen->filter : "-";
+	const char *filter = screen->filter ? screen->filter : "";
 	const char *dead = screen->is_guest_dead ? " is DEAD" : "";
-	char guest[sizeof(screen->guest) + DEAD_WIDTH], cut[256];
-	bool has_guest = screen->guest[0];
-	int width = format_width(filter) < FILTER_MAX ? format_width(filter) : FILTER_MAX;
-	int rest, bare;
+	char guest[sizeof(screen->guest) + DEAD_WIDTH] = "", cut[256] = "";
+	bool has_guest = screen->guest[0], has_labels;
+	int labels = (filter[0] ? (int)strlen("filter: ") : 0) +
+		     (has_guest ? (int)strlen("guest: ") : 0);
+	int width = smaller(format_width(filter), FILTER_MAX), rest = room;
 
 	if (screen->crumbs[0]) {
 		format_crumbs(screen, buf, size, room);
 		return;
 	}
-	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
-	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
-	bare = room - (has_guest ? format_width(guest) + 2 : 0);
-	/* With labels, unless only the labels make the filter too long. */
-	if (rest >= width || (rest >= FILTER_MIN && bare < width)) {
-		format_cut(cut, sizeof(cut), filter, smaller(rest, FILTER_MAX),
-			   screen->is_utf8);
-		snprintf(buf, size, "filter: %s  guest: %s", cut, guest);
-		return;
-	}
-	if (screen->filter && bare >= FILTER_MIN) {
-		format_cut(cut, sizeof(cut), filter, smaller(bare, FILTER_MAX),
-			   screen->is_utf8);
-		snprintf(buf, size, "%s%s%s", cut, has_guest ? "  " : "", has_guest ? guest : "");
-		return;
-	}
 	if (has_guest)
-		format_middle(buf, size, guest, room, screen->is_utf8);
-	else
-		format_cut(buf, size, screen->filter ? screen->filter : "", room, screen->is_utf8);
+		snprintf(guest, sizeof(guest), "%s%s", screen->guest, dead);
+	rest -= format_width(guest) + (filter[0] && has_guest ? 2 : 0);
+	/* With labels, unless only the labels make the filter too long. */
+	has_labels = rest - labels >= width ||
+		     (filter[0] && rest - labels >= FILTER_MIN && rest < width);
+	rest -= has_labels ? labels : 0;
+	if (has_guest && (!filter[0] || rest < FILTER_MIN)) {
+		format_middle(cut, sizeof(cut), guest, room, screen->is_utf8);
+		snprintf(buf, size, "%s%s", has_labels ? "guest: " : "", cut);
+		return;
+	}
+	format_cut(cut, sizeof(cut), filter, smaller(rest, FILTER_MAX), screen->is_utf8);
+	snprintf(buf, size, "%s%s%s%s%s", has_labels && filter[0] ? "filter: " : "", cut,
+		 has_guest ? "  " : "", has_guest && has_labels ? "guest: " : "", guest);
 }
 
 static void paint_filters(const struct screen *screen, struct grid *grid, int row, int col)
@@ -397,14 +422,20 @@ static bool has_tab(const struct screen *screen, const struct view_type *tab)
 	return tab == screen->query->type || (tab->key >= '1' && tab->key <= '9');
 }
 
-static int tab_width(const struct screen *screen, const struct view_type *tab, bool is_short)
+/* Whether the tab has its title; the first nr_named have one, and the view that is shown. */
+static bool has_title(const struct screen *screen, size_t tab, size_t nr_named)
 {
-	const struct view_type *shown = shown_by(screen, tab);
-	bool has_title = !is_short || shown == screen->query->type;
+	return tab < nr_named || shown_by(screen, view_type_at(tab)) == screen->query->type;
+}
 
-	if (!has_tab(screen, tab))
+static int tab_width(const struct screen *screen, size_t tab, size_t nr_named)
+{
+	const struct view_type *type = view_type_at(tab);
+
+	if (!has_tab(screen, type))
 		return 0;
-	return 3 + (has_title ? (int)strlen(shown->title) + 1 : 0);
+	return 3 + (has_title(screen, tab, nr_named) ?
+			    (int)strlen(shown_by(screen, type)->title) + 1 : 0);
 }
 
 /* The columns that filter and guest, or the path, take when nothing is cut. */
@@ -424,24 +455,36 @@ static int filters_width(const struct screen *screen)
 	return width;
 }
 
-/* If the titles do not fit beside filter and guest, only the active tab has a title. */
-static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
+static int tabs_width(const struct screen *screen, size_t nr_named)
 {
-	int width = filters_width(screen);
+	int width = 0;
 
 	for (size_t i = 0; view_type_at(i); i++)
-		width += tab_width(screen, view_type_at(i), false);
-	return width > grid->cols;
+		width += tab_width(screen, i, nr_named);
+	return width;
+}
+
+/* How many tabs have titles, beside filter and guest: on a narrow screen only the first ones. */
+static size_t count_named(const struct screen *screen, const struct grid *grid)
+{
+	int room = grid->cols - filters_width(screen);
+	size_t nr = 0;
+
+	while (view_type_at(nr))
+		nr++;
+	while (nr && tabs_width(screen, nr) > room)
+		nr--;
+	return nr;
 }
 
 /* Where the first tab begins: left of the screen if the active one would not be seen otherwise. */
-static int first_tab_col(const struct screen *screen, const struct grid *grid, bool is_short)
+static int first_tab_col(const struct screen *screen, const struct grid *grid, size_t nr_named)
 {
 	const struct view_type *tab;
 	int col = 0;
 
 	for (size_t i = 0; (tab = view_type_at(i)); i++) {
-		col += tab_width(screen, tab, is_short);
+		col += tab_width(screen, i, nr_named);
 		if (shown_by(screen, tab) == screen->query->type)
 			break;
 	}
@@ -450,20 +493,20 @@ static int first_tab_col(const struct screen *screen, const struct grid *grid, b
 
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
 {
-	bool is_short = are_tabs_short(screen, grid);
-	int col = first_tab_col(screen, grid, is_short);
+	size_t nr_named = count_named(screen, grid);
+	int col = first_tab_col(screen, grid, nr_named);
 	const struct view_type *tab;
 
 	for (size_t i = 0; (tab = view_type_at(i)); i++) {
 		const struct view_type *shown = shown_by(screen, tab);
 		int first = col;
 
-		col += tab_width(screen, tab, is_short);
+		col += tab_width(screen, i, nr_named);
 		if (first < 0 || !has_tab(screen, tab))
 			continue;
 		if (shown == screen->query->type)
 			grid_printf(grid, row, first, STYLE_TAB, "[%c %s]", tab->key, shown->title);
-		else if (is_short)
+		else if (!has_title(screen, i, nr_named))
 			grid_printf(grid, row, first, STYLE_PLAIN, " %c ", tab->key);
 		else
 			grid_printf(grid, row, first, STYLE_PLAIN, " %c %s ", tab->key,

@@ -106,7 +106,7 @@ static void put_bucket(const struct area *area, int row, unsigned int first,
 	room = room > BAR_MAX ? BAR_MAX : room;
 	len = room > 0 ? (int)((double)count / (double)scale->max * room + 0.5) : 0;
 	len += count && !len && room > 0; /* a small count has a short bar, not none */
-	format_count(number, sizeof(number), count, 11, true);
+	format_count(number, sizeof(number), count, 11, area->has_marks);
 	col = grid_printf(grid, row, col, STYLE_PLAIN, " %11s %5.1f%% ", number, share);
 	while (len-- > 0)
 		col = grid_put(grid, row, col, STYLE_SPARK, area->is_utf8 ? "█" : "#");
@@ -176,7 +176,7 @@ static void put_numbers(const struct screen *screen, const struct area *area,
 	struct grid *grid = area->grid;
 	char text[32];
 
-	format_count(text, sizeof(text), all, 11, true);
+	format_count(text, sizeof(text), all, 11, area->has_marks);
 	/* Written once to measure its width. */
 	width = put_durations(screen, area, row, 0, item) + format_width(text) +
 		(int)strlen("   ended");

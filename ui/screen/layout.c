@@ -11,7 +11,6 @@
 #define NUMBER_LEAST 5 /* "12.3k" */
 #define TOTAL_LEAST 5  /* "Total" */
 #define SPARK_MIN 16 /* "History 0-500k/s" */
-#define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
 #define INDENT_PART 7 /* of the width: most that a child is indented by */
 
 /* The input of the layout. */
@@ -36,11 +35,11 @@ static int smaller(int a, int b)
 }
 
 /* Counts, which have wide columns, have thousands marks; a pid has none. */
-static bool is_grouped(const struct column *column, int cols)
+static bool is_grouped(const struct screen *screen, const struct column *column)
 {
 	enum cell_type type = column_type(column);
 
-	return cols >= GROUPED_MIN && column_width(column) >= 9 &&
+	return screen->has_marks && column_width(column) >= 9 &&
 	       (type == CELL_COUNT || type == CELL_RATE);
 }
 
@@ -244,14 +243,13 @@ static void place_columns(struct layout *layout, const struct room *room)
 	}
 }
 
-static void measure(struct room *room, struct layout *layout, const struct screen *screen,
-		    int cols)
+static void measure(struct room *room, struct layout *layout, const struct screen *screen)
 {
 	for (size_t i = 0; i < room->nr; i++) {
 		enum cell_type type = column_type(&room->columns[i]);
 		int title = title_width(screen, i), least = title;
 
-		layout->is_grouped[i] = is_grouped(&room->columns[i], cols);
+		layout->is_grouped[i] = is_grouped(screen, &room->columns[i]);
 		room->digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
 		room->longest[i] = longest_text(screen, layout, i, title);
 		room->wanted[i] = wanted_width(screen, layout, i, room->digits[i], title);
@@ -281,7 +279,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	int total;
 
 	*layout = (struct layout){ .most_indent = cols / INDENT_PART };
-	measure(&room, layout, screen, cols);
+	measure(&room, layout, screen);
 	/* Which columns there are: */
 	show_basic(layout, &room);
 	show_ranks(layout, &room);

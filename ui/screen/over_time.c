@@ -55,7 +55,8 @@ static int put_steps(const struct pane *pane, int row, int col)
 		if (!end)
 			continue;
 		heat_put_sign(&pane->heat, pane->area, row, col, step);
-		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX, true);
+		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX,
+			     pane->area->has_marks);
 		col = grid_printf(pane->area->grid, row, col + 2, STYLE_PLAIN, "%s ", text);
 	}
 	return grid_put(pane->area->grid, row, col, STYLE_PLAIN, noun_of(pane, highest_step(pane)));
@@ -77,7 +78,8 @@ static int steps_width(const struct pane *pane)
 	for (int step = 1; step <= HEAT_STEPS; step++) {
 		uint64_t end = heat_step_end(&pane->heat, step);
 
-		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX, true);
+		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX,
+			     pane->area->has_marks);
 		width += end ? (int)strlen(text) + 3 : 0;
 	}
 	return width;
@@ -100,7 +102,7 @@ static int put_legend(const struct pane *pane, int row, int name, int least)
 		put_marks(pane, row, put_steps(pane, row, col));
 		return end - width;
 	}
-	format_count(count, sizeof(count), highest_step(pane), NUMBER_MAX, true);
+	format_count(count, sizeof(count), highest_step(pane), NUMBER_MAX, pane->area->has_marks);
 	snprintf(text, sizeof(text), "up to %s %s", count, noun_of(pane, highest_step(pane)));
 	width = (int)strlen(text) + 2;
 	if (end - col - least < width)
@@ -189,7 +191,7 @@ static void put_count(struct line *line, const char *before, uint64_t count, con
 {
 	char text[32];
 
-	format_count(text, sizeof(text), count, NUMBER_MAX, true);
+	format_count(text, sizeof(text), count, NUMBER_MAX, line->area->has_marks);
 	put_part(line, STYLE_BOLD, before, text, after);
 }
 

@@ -120,7 +120,10 @@ struct screen {
 	const char *hide; /* names of columns to leave out, with blanks between; NULL: none */
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
-	char finding[192];  /* the worst finding; "": there is none */
+	char finding[192];  /* the worst finding, or that there is none; "": not known yet */
+	char finding_more[48]; /* after it: how many others there are, and the key */
+	bool has_finding;   /* there is one, */
+	const char *finding_why, *finding_remedy; /* and these are its words */
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
@@ -136,7 +139,8 @@ struct screen {
 	size_t top;	    /* the first row that is visible */
 	size_t page_top;    /* the first visible line of the help, row of the comparison */
 
-	/* Set by the painters for the event loop. */
+	/* Set by the painters, for each other and for the event loop. */
+	bool has_marks;	    /* a wide screen: counts have thousands marks, everywhere */
 	size_t page_rows;   /* how many rows of the table, or lines of help, fit */
 	bool page_has_more; /* that page has more lines than fit */
 	int first_row;	    /* the screen's line of the first visible row */

@@ -7,10 +7,14 @@
 #include "ui/screen/parts.h"
 
 #define ROWS_FULL 9 /* from this height on the head has all its lines */
+#define HEAD_LINES 3
 #define ROWS_MIN 3
 #define COLS_MIN 16
-#define ROWS_WORDS 20 /* from this height on findings have a line, and a trouble may have two */
+#define COLS_MARKS 100 /* from this width on numbers have thousands marks */
+#define ROWS_WORDS 20 /* from this height on findings have a line of their own, and a trouble two */
 #define PROMPT_ROOM 8 /* columns to type in */
+#define DURATION_LINES 8 /* of a row, below a table that has them */
+#define SENTENCE_SIZE 600 /* of a finding: as long as its evidence and its remedy */
 
 static bool is_of_exits(const struct view_type *type)
 {
@@ -97,24 +101,66 @@ static int trouble_lines(const struct screen *screen, const struct grid *grid)
 }
 
 /* The line is the finding's without a finding, too, so that nothing moves when there is one. */
-static int finding_lines(const struct screen *screen, const struct grid *grid)
+static bool has_finding_line(const struct screen *screen, const struct grid *grid)
 {
 	return screen->page == PAGE_TABLE && grid->rows >= ROWS_WORDS;
 }
 
+/* "Why: ..." and "Do: ...", as in the view of findings. */
+static void format_sentences(const struct screen *screen, char texts[2][SENTENCE_SIZE])
+{
+	snprintf(texts[0], SENTENCE_SIZE, "Why: %s", screen->finding_why);
+	snprintf(texts[1], SENTENCE_SIZE, "Do: %s", screen->finding_remedy);
+}
+
+/*
+ * How many lines the finding's evidence and remedy take: none where the table, with its heading and
+ * its Total, needs them, or the durations of a row.
+ */
+static int sentence_lines(const struct screen *screen, const struct grid *grid, int lines)
+{
+	int needed = (int)screen->view->nr_rows + 2, nr;
+	char texts[2][SENTENCE_SIZE];
+
+	if (!screen->has_finding)
+		return 0;
+	needed += view_has(screen->view, COL_HIST) ? DURATION_LINES : 0;
+	format_sentences(screen, texts);
+	nr = lines_of_words(texts[0], grid->cols - 1) + lines_of_words(texts[1], grid->cols - 1);
+	return needed + nr <= lines || nr <= lines / 10 ? nr : 0;
+}
+
+/* Without room how many others there are is left out, then the end. A click is the key w. */
 static void paint_finding(struct screen *screen, struct grid *grid, int row)
 {
+	enum style style = screen->has_finding ? STYLE_NOTICE : STYLE_DIM;
+	int room = grid->cols - format_width(screen->finding), end;
 	char text[sizeof(screen->finding)];
 	size_t key = 0;
-	int end;
 
-	/* The end says how many there are, and the key. */
-	format_middle(text, sizeof(text), screen->finding, grid->cols - 1, screen->is_utf8);
-	end = grid_put(grid, row, 1, STYLE_NOTICE, text);
+	format_cut(text, sizeof(text), screen->finding, grid->cols, screen->is_utf8);
+	end = grid_put(grid, row, 0, style, text);
+	if (format_width(screen->finding_more) <= room)
+		end = grid_put(grid, row, end, style, screen->finding_more);
 	while (screen_keys[key].key && screen_keys[key].types != 'w')
 		key++;
-	if (end > 1)
-		screen_add_hit(screen, (struct hit){ HIT_KEY, row, 1, end - 1, key });
+	if (end)
+		screen_add_hit(screen, (struct hit){ HIT_KEY, row, 0, end - 1, key });
+}
+
+static void paint_sentences(const struct screen *screen, struct grid *grid, int row)
+{
+	char texts[2][SENTENCE_SIZE];
+	const char *line;
+	int len;
+
+	format_sentences(screen, texts);
+	for (int i = 0; i < 2; i++) {
+		const char *rest = texts[i];
+
+		while ((line = line_of_words(&rest, grid->cols - 1, &len)))
+			grid_printf(grid, row++, 1, STYLE_PLAIN, "%.*s", len, line);
+	}
 }
 
 /* Paints whole words; the help page shows the rest. */
@@ -174,6 +220,7 @@ static void paint_heat(struct screen *screen, struct grid *grid, int first_row, 
 	const struct area area = {
 		.grid = grid, .row = first_row, .width = grid->cols,
 		.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
+		.has_marks = screen->has_marks,
 	};
 
 	screen->page_rows = 0; /* no row can be clicked */
@@ -186,6 +233,7 @@ static void paint_comparison(struct screen *screen, struct grid *grid, int first
 	const struct area area = {
 		.grid = grid, .row = first_row, .width = grid->cols,
 		.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
+		.has_marks = screen->has_marks,
 	};
 
 	screen->page_rows = detail_paint(screen, &screen->comparison, &screen->page_top, &area);
@@ -210,12 +258,43 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 	}
 }
 
+/*
+ * The title, the worst finding, a summary, the tabs. A lower screen has the finding in place of the
+ * summary. Returns the first line below; lines: how many there are for the rest.
+ */
+static int paint_head(struct screen *screen, struct grid *grid, int lines)
+{
+	bool has_line = has_finding_line(screen, grid);
+	bool is_instead = !has_line && screen->page == PAGE_TABLE && screen->has_finding;
+	int row = 0, nr;
+
+	if (grid->rows < ROWS_FULL) {
+		if (grid->rows > ROWS_MIN)
+			head_paint_tabs(screen, grid, row++);
+		return row;
+	}
+	head_paint_title(screen, grid);
+	row++;
+	if (has_line || is_instead)
+		paint_finding(screen, grid, row++);
+	if (has_line) {
+		nr = sentence_lines(screen, grid, lines - HEAD_LINES - 1);
+		if (nr)
+			paint_sentences(screen, grid, row);
+		row += nr;
+	}
+	if (!is_instead)
+		head_paint_summary(screen, grid, row++);
+	head_paint_tabs(screen, grid, row++);
+	return row;
+}
+
 void screen_paint(struct screen *screen, struct grid *grid)
 {
-	int row = 0, trouble = trouble_lines(screen, grid), finding = finding_lines(screen, grid);
-	int last_row = grid->rows - 2 - trouble - finding;
+	int trouble = trouble_lines(screen, grid), last_row = grid->rows - 2 - trouble, row;
 
 	grid_clear(grid);
+	screen->has_marks = grid->cols >= COLS_MARKS;
 	screen->nr_hits = 0;
 	screen->where[0] = '\0';
 	screen->prompt_col = -1;
@@ -224,20 +303,10 @@ void screen_paint(struct screen *screen, struct grid *grid)
 		grid_put(grid, 0, 0, STYLE_PLAIN, "too small");
 		return;
 	}
-	if (grid->rows >= ROWS_FULL) {
-		head_paint_title(screen, grid);
-		head_paint_summary(screen, grid, 1);
-		head_paint_tabs(screen, grid, 2);
-		row = 3;
-	} else if (grid->rows > ROWS_MIN) {
-		head_paint_tabs(screen, grid, 0);
-		row = 1;
-	}
+	row = paint_head(screen, grid, last_row + 1);
 	screen->focus_row = row;
 	paint_page(screen, grid, row, last_row);
-	if (finding)
-		paint_finding(screen, grid, last_row + 1);
 	if (trouble)
-		paint_trouble(screen, grid, last_row + 1 + finding, trouble);
+		paint_trouble(screen, grid, last_row + 1, trouble);
 	paint_last_line(screen, grid, grid->rows - 1);
 }

@@ -114,20 +114,38 @@ static const struct finding *worst_then(const struct findings *findings)
 static void describe_finding(struct tui *tui, const struct finding *finding, size_t nr)
 {
 	const struct guest *guest = guests_find(tui->facts.guests, finding->guest);
+	struct screen *screen = &tui->screen;
 	char more[32] = "", name[SHORT_NAME_SIZE];
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), ", and %zu more", nr - 1);
-	text_put(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press %c",
-		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
-		 finding->rule->finding, severity_name(finding->severity), more,
+	snprintf(screen->finding_more, sizeof(screen->finding_more), "%s: press %c", more,
 		 view_why.key);
+	text_put(screen->finding, sizeof(screen->finding), "%s: %s (%s)",
+		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
+		 finding->rule->finding, severity_name(finding->severity));
+	screen->has_finding = true;
+	screen->finding_why = finding->evidence;
+	screen->finding_remedy = finding->remedy;
 }
 
 static void find(struct tui *tui)
 {
 	findings_find(&tui->worst.findings, &tui->facts, tui->query->guest,
 		      tui->query->thresholds);
+}
+
+/* The view of causes counts what other views do not. */
+static void describe_health(struct tui *tui)
+{
+	bool is_known = tui->back.monitor || !tui->sampling.due;
+
+	if (!is_known || !guests_count(tui->facts.guests))
+		return;
+	text_put(tui->screen.finding, sizeof(tui->screen.finding),
+		 "Nothing found that makes guests slow");
+	snprintf(tui->screen.finding_more, sizeof(tui->screen.finding_more), "; %c looks for more",
+		 view_why.key);
 }
 
 /* Live findings are taken once for each sample. They may need other evidence than before. */
@@ -163,13 +181,16 @@ void tui_follow_worst(struct tui *tui)
 	else if (!has_rows)
 		find(tui);
 	tui->query->followed = is_now ? &worst->followed : NULL;
-	tui->screen.finding[0] = '\0';
+	tui->screen.finding[0] = tui->screen.finding_more[0] = '\0';
+	tui->screen.has_finding = false;
 	if (has_rows)
 		return;
 	finding = is_now ? findings_named(&worst->followed) : worst_then(&worst->findings);
 	if (finding)
 		describe_finding(tui, finding, is_now ? findings_count_steady(&worst->followed) :
 						worst->findings.nr);
+	else
+		describe_health(tui);
 }
 
 void tui_release_worst(struct tui *tui)

@@ -130,10 +130,10 @@ TEST(the_cursor_tells_what_ended, setup, teardown)
 		heat_picture(w, 150, 40);
 		snprintf(text, sizeof(text), "  %d,%03d ended", (int)ended / 1000,
 			 (int)ended % 1000);
-		assert_non_null(strstr(line(w, 4), text));
+		assert_non_null(strstr(line(w, 5), text));
 		snprintf(text, sizeof(text), "  1,00%d,%03d exits", (int)ended / 1000,
 			 (int)ended % 1000);
-		assert_non_null(strstr(line(w, 4), text));
+		assert_non_null(strstr(line(w, 5), text));
 	}
 }
 
@@ -180,9 +180,10 @@ TEST(a_map_of_signs, setup, teardown)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
+	      "\n"
 	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
-	      " MSR_WRITE of db1  120s                  up to · 4 ░ 18 ▒ 80 ▓ 346 █ 1,493 exits\n"
-	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs  max 2.05µs-4.10µs\n"
+	      " MSR_WRITE of db1  120s                   up to · 4 ░ 18 ▒ 80 ▓ 346 █ 1493 exits\n"
+	      " 10:31:07  1524 exits  508/s  p50 1.51µs  p99 3.06µs  max 2.05µs-4.10µs\n"
 	      "    4ms                                                            ·\n"
 	      "    1ms\n"
 	      "  262µs                                 ·        ·        ·                 ·\n"
@@ -200,7 +201,6 @@ TEST(a_map_of_signs, setup, teardown)
 	      "                                        ▆████▆████▆████▆████▆████▆████▆████▆████\n"
 	      "                                        ████████████████████████████████████████\n"
 	      "      0                                 ████████████████████████████████████████\n"
-	      "\n"
 	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
 	w->screen.is_utf8 = false;
 	w->screen.has_palette = true; /* of no use without UTF-8 */
@@ -208,9 +208,9 @@ TEST(a_map_of_signs, setup, teardown)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
 	      "\n"
-	      " 1  2  3 [4 Exits] 5  6  7  8          filter: -  guest: all\n"
-	      " MSR_WRITE of db1  120s                  # up to 1,496 exits\n"
-	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6  7  8\n"
+	      " MSR_WRITE of db1  120s                   # up to 1496 exits\n"
+	      " 10:31:07  1524 exits  508/s  p50 1.51µs  p99 3.06µs\n"
 	      "    1ms                                        .\n"
 	      "  131µs             .        .        .                 .\n"
 	      "   16µs                                  ooooooo\n"
@@ -274,8 +274,8 @@ TEST(buckets_share_a_line_where_lines_are_few, setup, teardown)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
 	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
-	      " MSR_WRITE of db1  30s                   up to · 4 ░ 20 ▒ 95 ▓ 437 █ 2,000 exits\n"
-	      " 10:31:07  2,004 exits  668/s  p50 2.05µs  p99 4.06µs  max 2.10ms-4.19ms\n"
+	      " MSR_WRITE of db1  30s                    up to · 4 ░ 20 ▒ 95 ▓ 437 █ 2000 exits\n"
+	      " 10:31:07  2004 exits  668/s  p50 2.05µs  p99 4.06µs  max 2.10ms-4.19ms\n"
 	      "    1ms                                                               ··········\n"
 	      "  262µs\n"
 	      "   66µs\n"
@@ -309,9 +309,10 @@ TEST(with_a_line_for_each_bucket_percentiles_are_marked, setup, teardown)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
+	      "\n"
 	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " MSR_WRITE of db1  30s       up to · 3 ░ 15 ▒ 61 ▓ 243 █ 960 exits  ─ p50  ━ p99\n"
-	      " 10:30:55  1,000 exits  333/s  p50 1.56µs  p99 7.22µs  max 16.4µs-32.8µs\n"
+	      " 10:30:55  1000 exits  333/s  p50 1.56µs  p99 7.22µs  max 16.4µs-32.8µs\n"
 	      "   16µs                                                               ·····│····\n"
 	      "    8µs                                                                    │\n"
 	      "    4µs                                                               ━━━━━━━━━━\n"
@@ -329,15 +330,14 @@ TEST(with_a_line_for_each_bucket_percentiles_are_marked, setup, teardown)
 	      "                                                                      ██████████\n"
 	      "                                                                      ██████████\n"
 	      "      0                                                               ██████████\n"
-	      "\n"
 	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
-	assert_int_equal(style_of(w, 9, 79, L'─'), style_mark(5));
-	assert_int_equal(style_of(w, 7, 79, L'━'), style_mark(3));
-	assert_int_equal(style_of(w, 10, 79, L'·'), style_mark(1));
+	assert_int_equal(style_of(w, 10, 79, L'─'), style_mark(5));
+	assert_int_equal(style_of(w, 8, 79, L'━'), style_mark(3));
+	assert_int_equal(style_of(w, 11, 79, L'·'), style_mark(1));
 	/* The cursor: over the exits, and where there are none. */
-	assert_int_equal(style_of(w, 10, 75, L'│'), style_mark(1));
-	assert_int_equal(style_of(w, 8, 75, L'│'), STYLE_NOTICE);
-	assert_int_equal(style_of(w, 9, 75, L'─'), style_mark(5));
+	assert_int_equal(style_of(w, 11, 75, L'│'), style_mark(1));
+	assert_int_equal(style_of(w, 9, 75, L'│'), STYLE_NOTICE);
+	assert_int_equal(style_of(w, 10, 75, L'─'), style_mark(5));
 }
 
 TEST(what_has_no_durations_has_graphs_only, setup, teardown)
@@ -353,7 +353,7 @@ TEST(what_has_no_durations_has_graphs_only, setup, teardown)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2  3  4  5  6  7  8         filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6  7  8\n"
 	      " kvm_pio  90s\n"
 	      " 10:31:07  87 events  29/s\n"
 	      "        events/s  highest 29\n"
@@ -380,21 +380,21 @@ TEST(the_cursor_reaches_every_point, setup, teardown)
 	/* The newest, the oldest, both sides of the gap, one that is older than what fits. */
 	w->screen.series_cursor = 199;
 	heat_picture(w, 60, 14);
-	assert_non_null(strstr(line(w, 4), " 10:31:07  1,"));
+	assert_non_null(strstr(line(w, 4), " 10:31:07  1"));
 	assert_non_null(strstr(line(w, -3), "10:31:07▲"));
 	assert_int_equal(style_of(w, 11, 59, L'▲'), STYLE_NOTICE);
 	w->screen.series_cursor = 150;
 	heat_picture(w, 60, 14);
-	assert_non_null(strstr(line(w, 4), " 10:28:40 after a gap  1,"));
+	assert_non_null(strstr(line(w, 4), " 10:28:40 after a gap  1"));
 	assert_int_equal(style_of(w, 11, 10, L'▲'), STYLE_NOTICE);
 	assert_int_equal(style_of(w, 8, 9, L'┊'), STYLE_DIM);
 	w->screen.series_cursor = 149;
 	heat_picture(w, 60, 14);
-	assert_non_null(strstr(line(w, 4), " 10:27:37  1,"));
+	assert_non_null(strstr(line(w, 4), " 10:27:37  1"));
 	assert_int_equal(style_of(w, 11, 8, L'▲'), STYLE_NOTICE);
 	w->screen.series_cursor = 0;
 	heat_picture(w, 60, 14);
-	assert_non_null(strstr(line(w, 4), " 10:20:10  1,"));
+	assert_non_null(strstr(line(w, 4), " 10:20:10  1"));
 	assert_int_equal(style_of(w, 11, 8, L'▲'), STYLE_NOTICE);
 	/* What is no point is no cursor. */
 	w->screen.series_cursor = 200;
@@ -560,11 +560,11 @@ TEST(hostile_series_do_no_harm, setup, teardown)
 	begin_series(w, 0);
 	every_size(w);
 	heat_picture(w, 80, 24);
-	assert_string_equal(line(w, 3), " Nothing is known of the past yet.");
+	assert_string_equal(line(w, 4), " Nothing is known of the past yet.");
 	begin_series(w, 1);
 	every_size(w);
 	heat_picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 4), " 10:31:07  0 exits  0/s"));
+	assert_non_null(strstr(line(w, 5), " 10:31:07  0 exits  0/s"));
 	begin_series(w, 50); /* all zero */
 	every_size(w);
 	begin_series(w, 50);
@@ -611,14 +611,14 @@ TEST(free_lines_show_the_past, setup, teardown)
 	w->query.type = &view_events;
 	picture(w, 120, 41);
 	/* The Total stays right under its rows. */
-	assert_int_equal(strncmp(line(w, 14), " Total ", 7), 0);
-	assert_string_equal(line(w, 15), "");
-	assert_int_equal(strncmp(line(w, 16), " MSR_WRITE of db1  3min  ", 25), 0);
-	assert_non_null(strstr(line(w, 16), " up to · 4 ░ 18 ▒ 77 ▓ 328 █ 1,400 events"));
-	assert_int_equal(strncmp(line(w, 17), " 10:31:07  1,523 events  508/s  p50 ", 36), 0);
-	assert_int_equal(strncmp(line(w, 31), "  512ns ", 8), 0);
-	assert_non_null(strstr(line(w, 32), " 10:31╯"));
-	assert_string_equal(line(w, 33), "        events/s  highest 509");
+	assert_int_equal(strncmp(line(w, 15), " Total ", 7), 0);
+	assert_string_equal(line(w, 16), "");
+	assert_int_equal(strncmp(line(w, 17), " MSR_WRITE of db1  3min  ", 25), 0);
+	assert_non_null(strstr(line(w, 17), " up to · 4 ░ 18 ▒ 77 ▓ 328 █ 1,400 events"));
+	assert_int_equal(strncmp(line(w, 18), " 10:31:07  1,523 events  508/s  p50 ", 36), 0);
+	assert_int_equal(strncmp(line(w, 32), "  512ns ", 8), 0);
+	assert_non_null(strstr(line(w, 33), " 10:31╯"));
+	assert_string_equal(line(w, 34), "        events/s  highest 509");
 	/* 12 free lines are enough, 11 are not. */
 	many_events(w);
 	assert_null(strstr(picture(w, 120, 69), " MSR_WRITE of db1  "));
@@ -639,12 +639,12 @@ TEST(durations_and_the_past_share_the_lines, setup, teardown)
 	row->cells[0] = cell_text("MSR_WRITE");
 	row->cells[view_column_by_id(&view_exits, "hist")] = cell_hist(hist);
 	heat_picture(w, 150, 40);
-	assert_int_equal(strncmp(line(w, 6), " MSR_WRITE", 10), 0);
-	assert_non_null(strstr(line(w, 6), "  1,523 ended"));
-	assert_non_null(strstr(line(w, 6), " MSR_WRITE of db1  3min"));
+	assert_int_equal(strncmp(line(w, 7), " MSR_WRITE", 10), 0);
+	assert_non_null(strstr(line(w, 7), "  1,523 ended"));
+	assert_non_null(strstr(line(w, 7), " MSR_WRITE of db1  3min"));
 	heat_picture(w, 120, 40);
-	assert_null(strstr(line(w, 6), " MSR_WRITE of db1  3min"));
-	assert_int_equal(strncmp(line(w, 11), " MSR_WRITE of db1  3min", 23), 0);
+	assert_null(strstr(line(w, 7), " MSR_WRITE of db1  3min"));
+	assert_int_equal(strncmp(line(w, 12), " MSR_WRITE of db1  3min", 23), 0);
 }
 
 /* A guest's exits, in a table of their own at the left. */
@@ -672,14 +672,14 @@ TEST(details_are_left_of_the_past, setup, teardown)
 	w->screen.nr_details = 2;
 	heat_picture(w, 150, 40);
 	assert_true(screen_has_details(&w->screen, &w->grid));
-	assert_int_equal(strncmp(line(w, 6), " Exits of db1   ", 16), 0);
-	assert_non_null(strstr(line(w, 6), " MSR_WRITE of db1  "));
-	assert_int_equal(strncmp(line(w, 7), " Exit reason  ", 14), 0);
-	assert_non_null(strstr(line(w, 7), " 10:31:07  "));
-	assert_int_equal(strncmp(line(w, 8), " MSR_WRITE  ", 12), 0);
-	assert_int_equal(strncmp(line(w, 9), " HLT  ", 6), 0);
-	assert_int_equal(strncmp(line(w, 10), " Total  ", 8), 0);
-	assert_int_equal(strncmp(line(w, 13), " Exits of db2  ", 15), 0);
+	assert_int_equal(strncmp(line(w, 7), " Exits of db1   ", 16), 0);
+	assert_non_null(strstr(line(w, 7), " MSR_WRITE of db1  "));
+	assert_int_equal(strncmp(line(w, 8), " Exit reason  ", 14), 0);
+	assert_non_null(strstr(line(w, 8), " 10:31:07  "));
+	assert_int_equal(strncmp(line(w, 9), " MSR_WRITE  ", 12), 0);
+	assert_int_equal(strncmp(line(w, 10), " HLT  ", 6), 0);
+	assert_int_equal(strncmp(line(w, 11), " Total  ", 8), 0);
+	assert_int_equal(strncmp(line(w, 14), " Exits of db2  ", 15), 0);
 	/* Nothing in them can be clicked. */
 	for (size_t i = 0; i < w->screen.nr_hits; i++)
 		assert_false(w->screen.hits[i].row > 4 && w->screen.hits[i].row < 38);

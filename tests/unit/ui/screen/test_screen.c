@@ -27,7 +27,7 @@ TEST(guests_by_their_exits, setup, teardown)
 	}
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
-	      "kvm_exit 1,000,001,000/s 0-2G/s 96s ▅▅\n"
+	      "kvm_exit 1000001000/s 0-2G/s 96s ▅▅\n"
 	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s\n"
 	      " データベース-データベース     417    2 3000000000   100.0 1000000000\n"
@@ -37,9 +37,9 @@ TEST(guests_by_their_exits, setup, teardown)
 	      "\n"
 	      "h help  q quit  Enter open  f filter  g guest  m heat map  o order  < > column\n");
 	shows(w, 40, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
-	      "kvm_exit 1,000,001,000/s 0-2G/s ▅▅\n"
-	      " 1 [2 Guests] 3  4  5  6  7  8\n"
+	      "kvmtop  alpha  SVM        3.0s  12:31:07\n"
+	      "kvm_exit 1000001000/s 0-2G/s 18s ▅▅\n"
+	      " 1 Events [2 Guests] 3  4  5  6  7  8\n"
 	      " Guest Name              vCPU  ▾CurAvg/s\n"
 	      " データベ…-データベース     2 1000000000\n"
 	      " db1                        8       1000\n"
@@ -59,8 +59,8 @@ TEST(small_screens_keep_what_matters_most, setup, teardown)
 	usual(w);
 	shows(w, 68, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7  8                 filter: -  guest: all\n"
+	      "kvm_exit 1200/s     0-2k/s 96s ▃▄▆\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7  8\n"
 	      " Event                             Total  %Total ▾CurAvg/s\n"
 	      " kvm_entry                          3400    38.5      1200\n"
 	      "▾kvm_exit                           3400    38.5      1200\n"
@@ -69,9 +69,9 @@ TEST(small_screens_keep_what_matters_most, setup, teardown)
 	      " Total  1-4 of 10                   8840              3120\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest\n");
 	shows(w, 45, 9,
-	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
-	      "kvm_exit 1,200/s    0-2k/s 30s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7  8\n"
+	      "kvmtop  alpha  SVM  64 CPUs    3.0s  12:31:07\n"
+	      "kvm_exit 1200/s     0-2k/s 30s ▃▄▆\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4  5  6  7  8\n"
 	      " Event                        Total ▾CurAvg/s\n"
 	      " kvm_entry                     3400      1200\n"
 	      "▾kvm_exit                      3400      1200\n"
@@ -133,12 +133,10 @@ TEST(large_screens_have_marks_in_numbers, setup, teardown)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                                                                                "
 	        "                          3.0s  12:31:07\n"
+	      "\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where      "
-	        "                                                                                "
-	        "                   filter: -  guest: all\n"
-	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s"
-	        " 96s\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
+	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s 96s\n"
 	      " kvm_entry                             3,400    38.5        1,200               "
 	        "               ▃▄▆\n"
 	      "▾kvm_exit                              3,400    38.5        1,200               "
@@ -157,10 +155,9 @@ TEST(large_screens_have_marks_in_numbers, setup, teardown)
 	        "               ▂▂▂\n"
 	      " pages_4k                                512       -            -\n"
 	      " Total                                 8,840                3,120\n"
-	      "(44 blank)\n"
+	      "(43 blank)\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
-	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search  "
-	        "w why\n");
+	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search  w why\n");
 }
 
 TEST(large_numbers_stay_apart, setup, teardown)
@@ -172,7 +169,7 @@ TEST(large_numbers_stay_apart, setup, teardown)
 	second(w, 130000000);
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
+	      "kvm_exit 1300000000/s 0-2G/s 96s ▂▂▂▆▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total  ▾CurAvg/s History 0-2G/s 90s\n"
 	      " kvm_entry          2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
@@ -187,10 +184,8 @@ TEST(large_numbers_stay_apart, setup, teardown)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where      "
-	        "                   filter: -  guest: all\n"
-	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/"
-	        "s 96s\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
+	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/s 96s\n"
 	      " kvm_entry                     2,600,003,400    38.5 1,300,000,000              "
 	        "              ▂▂▂▆▆\n"
 	      "▾kvm_exit                      2,600,003,400    38.5 1,300,000,000              "
@@ -340,8 +335,8 @@ TEST(flaw_B8_the_total_is_of_rows_out_of_sight_too, setup, teardown)
 
 	many_events(w);
 	picture(w, 80, 60);
-	assert_int_equal(strncmp(line(w, 4 + (int)w->view.nr_rows), " Total ", 7), 0);
-	strcpy(all, line(w, 4 + (int)w->view.nr_rows));
+	assert_int_equal(strncmp(line(w, 5 + (int)w->view.nr_rows), " Total ", 7), 0);
+	strcpy(all, line(w, 5 + (int)w->view.nr_rows));
 	picture(w, 80, 10);
 	assert_string_equal(strrchr(line(w, -2), ' '), strrchr(all, ' '));
 }
@@ -375,9 +370,9 @@ TEST(help_fits_or_scrolls, setup, teardown)
 	picture(w, 80, 35);
 	assert_non_null(strstr(line(w, 29), " Event      what happened; "));
 	shows(w, 40, 12,
-	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
-	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7  8\n"
+	      "kvmtop  alpha  SVM        3.0s  12:31:07\n"
+	      "kvm_exit 1200/s 0-2k/s 27s ▃▄▆\n"
+	      "[1 Events] 2 Guests  3  4  5  6  7  8\n"
 	      " h ? F1     this help\n"
 	      " q F10      quit\n"
 	      " 1 - 8 Tab  views: events, guests,\n"
@@ -389,9 +384,9 @@ TEST(help_fits_or_scrolls, setup, teardown)
 	      "arrows: more  other keys: back\n");
 	w->screen.page_top = 1000;
 	shows(w, 40, 12,
-	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
-	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7  8\n"
+	      "kvmtop  alpha  SVM        3.0s  12:31:07\n"
+	      "kvm_exit 1200/s 0-2k/s 27s ▃▄▆\n"
+	      "[1 Events] 2 Guests  3  4  5  6  7  8\n"
 	      " %Total     of all events of the same\n"
 	      "            provider; a reason: of its\n"
 	      "            event\n"
@@ -543,8 +538,10 @@ TEST(a_moment_of_the_past_is_seen_at_every_size, setup, teardown)
 	assert_string_equal(line(w, 0) + 52, "paused at 12:31:07, 45 s ago");
 	assert_string_equal(line(w, -1), "PAUSED  h help  q quit  Enter open  x reasons  "
 			    "b guests  f filter  g guest");
-	picture(w, 60, 10);
-	assert_string_equal(line(w, 0) + 52, "12:31:07");
+	picture(w, 40, 10);
+	assert_string_equal(line(w, 0), "kvmtop      paused at 12:31:07, 45 s ago");
+	picture(w, 34, 10);
+	assert_string_equal(line(w, 0), "kvmtop  alpha  SVM        12:31:07");
 	picture(w, 20, 5);
 	assert_string_equal(line(w, 0), "[1 Events] 2  3  4");
 	assert_string_equal(line(w, -1), "PAUSED  h help");
@@ -560,18 +557,20 @@ TEST(filter_and_guest_share_a_line, setup, teardown)
 	picture(w, 104, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
-			    " 7 Who  8 Where  filter: kvm_exit  guest: all");
+			    " 7 Who  8 Where              filter: kvm_exit");
 	strcpy(w->screen.guest, "web1 (pid 41233)");
 	picture(w, 104, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
 			    " 7 Who  8 Where    kvm_exit  web1 (pid 41233)");
+	picture(w, 120, 10);
+	assert_string_equal(line(w, 2) + 74, "     filter: kvm_exit  guest: web1 (pid 41233)");
 	w->screen.is_guest_dead = true;
-	picture(w, 86, 10);
+	picture(w, 88, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  8"
-			    "       filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
-	assert_int_equal(w->grid.cells[2 * 86 + 85].style, STYLE_ALERT);
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5  6  7  8"
+			    "     kvm_exit  web1 (pid 41233) is DEAD");
+	assert_int_equal(w->grid.cells[2 * 88 + 87].style, STYLE_ALERT);
 	w->screen.filter = tail;
 	picture(w, 69, 10);
 	assert_string_equal(line(w, 2),
@@ -591,7 +590,7 @@ TEST(filter_and_guest_share_a_line, setup, teardown)
 	w->screen.filter = "データベースデータベース";
 	picture(w, 66, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  8            データベースデータベース");
+			    "[1 Events] 2 Guests  3  4  5  6  7  8     データベースデータベース");
 	picture(w, 20, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4");
@@ -602,7 +601,12 @@ TEST(filter_and_guest_share_a_line, setup, teardown)
 			    " 7 Who  8 Where");
 	picture(w, 59, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  8        filter: -  guest: all");
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5  6  7  8");
+	w->query.type = &view_why; /* all names but one fit beside it */
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2),
+			    " 1 Events  2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
+			    " 7 Who  8 [w Why]");
 }
 
 /* As long as names get, of a host and of a guest: the middle is left out. */
@@ -619,8 +623,8 @@ TEST(long_names_leave_room, setup, teardown)
 	w->screen.host = host;
 	picture(w, 80, 10);
 	assert_string_equal(line(w, 0),
-			    "kvmtop  hhhhhhhhhhhhhhh…hhhhhhhhhhhhhhhhhhhhhhh1  SVM  64 CPUs  "
-			    "0 guests 0 vCPUs");
+			    "kvmtop  hhhhhhhhhhhhhhh…hhhhhhhhhhhhhhhhhhhhhhh1  SVM  64 CPUs    "
+			    "3.0s  12:31:07");
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4  5  6  7  8  gggggggggggggggggg…ggggggggggggggggg"
 			    " (pid 41233)");
@@ -631,34 +635,75 @@ TEST(long_names_leave_room, setup, teardown)
 }
 
 /*
- * It has a line of its own where lines are not scarce, so that no row moves when it comes or goes;
- * and a click on it is its key.
+ * It has line 2 where lines are not scarce, so that no row moves when it comes or goes, else the
+ * summary's line; and a click on it is its key.
  */
 TEST(the_worst_finding_has_a_line, setup, teardown)
 {
+	static const char finding[] = "web1: vCPUs wait for a CPU (critical)";
 	struct world *w = *state;
 	char before[8192];
 
 	usual(w);
-	strcpy(w->screen.finding, "web1: vCPUs wait for a CPU (critical), and 2 more: press w");
-	picture(w, 80, 24);
-	assert_string_equal(line(w, -2),
-			    " web1: vCPUs wait for a CPU (critical), and 2 more: press w");
-	for (size_t i = 0; i < w->screen.nr_hits; i++) {
-		if (w->screen.hits[i].row == 22)
-			assert_int_equal(screen_keys[w->screen.hits[i].index].types, 'w');
-	}
-	picture(w, 40, 20);
-	assert_string_equal(line(w, -2), " web1: vCPUs wai…l), and 2 more: press w");
-	picture(w, 80, 19);
-	assert_null(strstr(line(w, -2), "web1"));
 	many_events(w);
-	strcpy(before, picture(w, 80, 24));
-	w->screen.finding[0] = '\0';
 	picture(w, 80, 24);
-	assert_string_equal(line(w, -2), "");
-	/* All that is above is the same. */
-	assert_int_equal(strncmp(before, w->text, (size_t)(strstr(before, " web1: ") - before)), 0);
+	strcpy(before, strstr(w->text, " Event "));
+	strcpy(w->screen.finding, "Nothing found that makes guests slow");
+	strcpy(w->screen.finding_more, "; w looks for more");
+	picture(w, 80, 24);
+	assert_string_equal(line(w, 1), "Nothing found that makes guests slow; w looks for more");
+	assert_int_equal(w->grid.cells[80].style, STYLE_DIM);
+	assert_string_equal(strstr(w->text, " Event "), before);
+	picture(w, 80, 19); /* for that there is no line */
+	assert_non_null(strstr(line(w, 1), "kvm_exit "));
+
+	strcpy(w->screen.finding, finding);
+	strcpy(w->screen.finding_more, ", and 2 more: press w");
+	w->screen.has_finding = true;
+	w->screen.finding_why = "vCPU 2: 31 % of its time";
+	w->screen.finding_remedy = "Pin it.";
+	picture(w, 80, 24);
+	assert_string_equal(line(w, 1),
+			    "web1: vCPUs wait for a CPU (critical), and 2 more: press w");
+	assert_int_equal(w->grid.cells[80].style, STYLE_NOTICE);
+	assert_string_equal(strstr(w->text, " Event "), before);
+	assert_int_equal(w->screen.hits[0].row, 1);
+	assert_int_equal(screen_keys[w->screen.hits[0].index].types, 'w');
+	picture(w, 40, 20);
+	assert_string_equal(line(w, 1), finding);
+	picture(w, 30, 20);
+	assert_string_equal(line(w, 1), "web1: vCPUs wait for a CPU (c…");
+	picture(w, 80, 19);
+	assert_string_equal(line(w, 1),
+			    "web1: vCPUs wait for a CPU (critical), and 2 more: press w");
+	assert_non_null(strstr(line(w, 2), "[1 Events]"));
+	w->screen.page = PAGE_HELP;
+	picture(w, 80, 24);
+	assert_null(strstr(w->text, "web1"));
+}
+
+/* Its words are below it where the table leaves room, or where they take little of the screen. */
+TEST(a_finding_has_its_words, setup, teardown)
+{
+	struct world *w = *state;
+
+	usual(w);
+	strcpy(w->screen.finding, "web1: vCPUs wait for a CPU (critical)");
+	w->screen.has_finding = true;
+	w->screen.finding_why = "vCPU 2: 31 % of its time";
+	w->screen.finding_remedy = "Move vCPUs to CPUs that are idle, pin vCPUs that need much "
+				   "apart, or run fewer vCPUs on this host.";
+	picture(w, 80, 24);
+	assert_string_equal(line(w, 2), " Why: vCPU 2: 31 % of its time");
+	assert_string_equal(line(w, 3), " Do: Move vCPUs to CPUs that are idle, pin vCPUs that "
+					"need much apart, or run");
+	assert_string_equal(line(w, 4), " fewer vCPUs on this host.");
+	assert_non_null(strstr(line(w, 5), "kvm_exit "));
+	many_events(w);
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 2), "kvm_exit "));
+	picture(w, 80, 40);
+	assert_non_null(strstr(line(w, 5), "kvm_exit "));
 }
 
 TEST(ascii_where_utf8_is_not, setup, teardown)
@@ -669,7 +714,7 @@ TEST(ascii_where_utf8_is_not, setup, teardown)
 	w->screen.is_utf8 = false;
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s .-=\n"
+	      "kvm_exit 1200/s     0-2k/s 96s .-=\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total *CurAvg/s History 0-2k/s 93s\n"
 	      " kvm_entry                3400    38.5      1200                             .-=\n"
@@ -704,7 +749,7 @@ TEST(every_hit_is_where_its_text_is, setup, teardown)
 			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
 		text[len] = '\0';
 		assert_int_equal(hit->kind, i < 8 ? HIT_TAB : HIT_COLUMN);
-		assert_int_equal(hit->row, i < 8 ? 2 : 3);
+		assert_int_equal(hit->row, i < 8 ? 3 : 4);
 		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
 	}
 	assert_int_equal(w->screen.hits[1].index, 1);
@@ -771,12 +816,12 @@ TEST(a_histogram_of_kvm_is_open_at_its_end, setup, teardown)
 	make_exits(w);
 	w->view.rows[0].cells[view_column_by_id(&view_exits, "hist")] = cell_hist(hist);
 	made_picture(w, 80, 24);
-	assert_int_equal(strncmp(line(w, 9), "   268ms -   537ms ", 19), 0);
-	assert_int_equal(strncmp(line(w, 11), "   1.07s -   2.15s ", 19), 0);
+	assert_int_equal(strncmp(line(w, 10), "   268ms -   537ms ", 19), 0);
+	assert_int_equal(strncmp(line(w, 12), "   1.07s -   2.15s ", 19), 0);
 	w->view.rows[0].cells[view_column_by_id(&view_exits, "hist")].end = HIST_BUCKETS - 1;
 	made_picture(w, 80, 24);
-	assert_int_equal(strncmp(line(w, 9), "   268ms -   537ms ", 19), 0);
-	assert_int_equal(strncmp(line(w, 11), "   1.07s -    more ", 19), 0);
+	assert_int_equal(strncmp(line(w, 10), "   268ms -   537ms ", 19), 0);
+	assert_int_equal(strncmp(line(w, 12), "   1.07s -    more ", 19), 0);
 }
 
 /* Of a long exit, the time to the microsecond and the whole address; a name may be cut. */
@@ -798,8 +843,8 @@ TEST(long_exits_on_a_narrow_screen, setup, teardown)
 	row->cells[view_column_by_id(&view_long_exits, "guest")] =
 		cell_text("a-guest-with-a-name-that-is-long");
 	made_picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 4), " 23:59:58.123456 "));
-	assert_non_null(strstr(line(w, 4), " 0x380000001000 write 4 "));
+	assert_non_null(strstr(line(w, 5), " 23:59:58.123456 "));
+	assert_non_null(strstr(line(w, 5), " 0x380000001000 write 4 "));
 }
 
 TEST(exits_in_ascii, setup, teardown)
@@ -919,34 +964,34 @@ TEST(histories_have_a_scale, setup, teardown)
 		assert_true(fabs(scale_end(ends[i].rate) - ends[i].end) < ends[i].end / 1e9);
 	usual(w);
 	picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 1), " 0-2k/s 96s ▃▄▆"));
-	assert_non_null(strstr(line(w, 3), " History 0-2k/s 93s"));
+	assert_non_null(strstr(line(w, 2), " 0-2k/s 96s ▃▄▆"));
+	assert_non_null(strstr(line(w, 4), " History 0-2k/s 93s"));
 	/* A steady load is a line, and its height is the load. */
 	for (int i = 0; i < 40; i++)
 		second(w, 20);
 	picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 3), " History 0-200/s 93s"));
-	assert_non_null(strstr(line(w, 4), " ███████████████████████████████"));
-	assert_non_null(strstr(line(w, 6), " ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅"));
+	assert_non_null(strstr(line(w, 4), " History 0-200/s 93s"));
+	assert_non_null(strstr(line(w, 5), " ███████████████████████████████"));
+	assert_non_null(strstr(line(w, 7), " ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅"));
 	/* Only 0 has the lowest bar. */
 	w->counts[PIO]++;
 	second(w, 0);
 	picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 4), "kvm_pio"));
-	assert_non_null(strstr(line(w, 4), "▃▃▃▃▂"));
-	assert_non_null(strstr(line(w, 5), " ██████████████████████████████▁"));
+	assert_non_null(strstr(line(w, 5), "kvm_pio"));
+	assert_non_null(strstr(line(w, 5), "▃▃▃▃▂"));
+	assert_non_null(strstr(line(w, 6), " ██████████████████████████████▁"));
 	/* The interval was 60 s until four samples ago. */
 	for (int i = 0; i < SCREEN_HISTORY; i++)
 		intervals_s[i] = i < SCREEN_HISTORY - 4 ? 60 : 3;
 	w->screen.intervals_s = intervals_s;
 	picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 3), " History 0-200/s 27min"));
+	assert_non_null(strstr(line(w, 4), " History 0-200/s 27min"));
 	/* A recording is a single interval: the summary has no history either. */
 	w->screen.recording = &(const struct source_recording){ .files = "kvm.dat" };
 	w->facts.is_span = true;
 	picture(w, 80, 24);
-	assert_null(strstr(line(w, 3), "History"));
-	assert_null(strstr(line(w, 1), "/s 27min"));
+	assert_null(strstr(line(w, 4), "History"));
+	assert_null(strstr(line(w, 2), "/s 27min"));
 }
 
 /* In the summary of the view of the host; without room it is dropped as a whole. */
@@ -957,18 +1002,18 @@ TEST(what_kvmtop_costs, setup, teardown)
 	usual(w);
 	w->view.cost = (struct own_cost){ .exit_ns = 412, .has_share = true, .share = 0.0081 };
 	picture(w, 80, 24);
-	assert_null(strstr(line(w, 1), "kvmtop costs")); /* of this view nothing is known */
+	assert_null(strstr(line(w, 2), "kvmtop costs")); /* of this view nothing is known */
 	w->query.type = w->view.type = &view_host;
 	made_picture(w, 80, 24);
 	w->view.cost = (struct own_cost){ .exit_ns = 412, .has_share = true, .share = 0.0081 };
 	made_picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 1), "   kvmtop costs 412 ns an exit, 0.8%"));
+	assert_non_null(strstr(line(w, 2), "   kvmtop costs 412 ns an exit, 0.8%"));
 	w->view.cost.has_share = false;
 	made_picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 1), "   kvmtop costs 412 ns an exit"));
-	assert_null(strstr(line(w, 1), "exit,"));
+	assert_non_null(strstr(line(w, 2), "   kvmtop costs 412 ns an exit"));
+	assert_null(strstr(line(w, 2), "exit,"));
 	made_picture(w, 30, 24);
-	assert_null(strstr(line(w, 1), "kvmtop"));
+	assert_null(strstr(line(w, 2), "kvmtop"));
 }
 
 TEST(a_host_that_is_quiet_again, setup, teardown)
@@ -979,9 +1024,9 @@ TEST(a_host_that_is_quiet_again, setup, teardown)
 	for (int i = 0; i < 40; i++)
 		second(w, 0);
 	picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 3), " History"));
-	assert_null(strstr(line(w, 3), "History 0-"));
-	assert_non_null(strstr(line(w, 4), " ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁"));
+	assert_non_null(strstr(line(w, 4), " History"));
+	assert_null(strstr(line(w, 4), "History 0-"));
+	assert_non_null(strstr(line(w, 5), " ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁"));
 }
 
 TEST(crumbs_and_a_note, setup, teardown)
@@ -1083,7 +1128,7 @@ TEST(a_recording_says_what_it_is, setup, teardown)
 			    "                       entire recording");
 	picture(w, 80, 12);
 	assert_string_equal(line(w, 0), "kvmtop  a-name-that-is-longer-tha…  more than 42 lost  "
-					"12.3s  1,234,567 events");
+					"12.3s    entire recording");
 	assert_null(strstr(line(w, 3), "History"));
 	assert_null(strstr(line(w, -1), "delay"));
 	assert_null(strstr(line(w, -1), "reset"));
