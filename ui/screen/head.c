@@ -55,8 +55,8 @@ static int put_moment(const struct screen *screen, struct grid *grid, int left, 
 }
 
 /*
- * One more part of the title, if it ends before `end`. Returns where it ends; `end`: no room, nor for
- * any after it.
+ * One more part of the title, if it ends before `end`. Returns where it ends; `end`: there is no
+ * room, nor for any after it.
  */
 static int put_part(struct grid *grid, int col, int end, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -136,7 +136,8 @@ TEST(large_screens_have_marks_in_numbers, setup, teardown)
 	      "\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
-	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s 96s\n"
+	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s"
+	        " 96s\n"
 	      " kvm_entry                             3,400    38.5        1,200               "
 	        "               ▃▄▆\n"
 	      "▾kvm_exit                              3,400    38.5        1,200               "
@@ -157,7 +158,8 @@ TEST(large_screens_have_marks_in_numbers, setup, teardown)
 	      " Total                                 8,840                3,120\n"
 	      "(43 blank)\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
-	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search  w why\n");
+	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search  "
+	        "w why\n");
 }
 
 TEST(large_numbers_stay_apart, setup, teardown)
@@ -185,7 +187,8 @@ TEST(large_numbers_stay_apart, setup, teardown)
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
-	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/s 96s\n"
+	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/"
+	        "s 96s\n"
 	      " kvm_entry                     2,600,003,400    38.5 1,300,000,000              "
 	        "              ▂▂▂▆▆\n"
 	      "▾kvm_exit                      2,600,003,400    38.5 1,300,000,000              "
