@@ -22,11 +22,11 @@ struct order {
 	size_t numbers[VIEW_COLUMNS], nr_numbers, names[VIEW_COLUMNS], nr_names;
 };
 
-static struct order order_of(const struct query *query)
+static struct order order_of(const struct query *query, size_t by)
 {
-	const struct column *columns = query->type->columns, *sort = &columns[query->sort];
+	const struct column *columns = query->type->columns, *sort = &columns[by];
 	struct order order = {
-		.sort = query->sort,
+		.sort = by,
 		.is_ascending = (column_type(sort) == CELL_TEXT) != query->reverse,
 		.is_cost = column_dictionary[sort->id].is_cost,
 	};
@@ -38,7 +38,7 @@ static struct order order_of(const struct query *query)
 	for (size_t i = nr; i-- > 0;) {
 		enum cell_type type = column_type(&columns[i]);
 
-		if ((type == CELL_COUNT || type == CELL_RATE) && i != query->sort &&
+		if ((type == CELL_COUNT || type == CELL_RATE) && i != by &&
 		    !columns[i].is_key)
 			order.numbers[order.nr_numbers++] = i;
 	}
@@ -163,6 +163,7 @@ static void view_sort_trees(struct view *view, const struct order *order)
 /* Bits of the parts that have fields: of vCPUs' time, of the host's numbers, of KVM's counters. */
 struct known {
 	bool is_set, has_exits, is_untimed;
+	bool has_costs; /* exits have durations, and vCPUs time: there are some, or will be */
 	uint32_t times, hosts, events;
 };
 
@@ -172,6 +173,7 @@ static struct known known_of(const struct facts *facts)
 
 	/* Where kvm_exit never happens, the fields exist but have no times. */
 	known.is_untimed = known.has_exits && exits_choose(facts, true, true).rank == 2;
+	known.has_costs = facts->source != SOURCE_RECORDING && !known.is_untimed;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
@@ -199,8 +201,11 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 {
 	const struct column_entry *entry = &column_dictionary[view->type->columns[i].id];
 
-	if (entry->needs > NEEDS_VALUE && !known->is_set)
+	if ((entry->needs > NEEDS_VALUE || view->type->is_timed) && !known->is_set)
 		*known = known_of(facts);
+	if (view->type->is_timed && !known->has_costs &&
+	    (entry->is_cost || entry->type == CELL_HIST))
+		return has_value(view, i);
 	switch (entry->needs) {
 	case NEEDS_NOTHING:
 		break;
@@ -476,9 +481,16 @@ static const char *find_lack(const struct view *view, const struct query *query,
 						   "No guest is running.";
 }
 
+/* Costs are not known everywhere, rates are. */
+static size_t find_sort(const struct view *view, const struct query *query)
+{
+	return !view_has_column(view, query->sort) && view_has(view, COL_RATE) ?
+		       (size_t)view_column(view->type, COL_RATE) : query->sort;
+}
+
 void view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct order order = order_of(query);
+	struct order order;
 
 	view_begin(view, query->type);
 	view->has_total = false;
@@ -498,6 +510,8 @@ void view_build(struct view *view, const struct query *query, const struct facts
 		view->note = NULL;
 	if (facts->unit == UNIT_CYCLES)
 		drop_rates(view);
+	view->sort = find_sort(view, query);
+	order = order_of(query, view->sort);
 	add_up(view);
 	if (!view->nr_rows)
 		return;

@@ -195,6 +195,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(AFFINITY, COUNT("affinity", "Affinity", 8), OF_HOST(HOST_AFFINITY), \
 	       .help = "on how many host CPUs it may run") \
 	/* Where the time of vCPUs went. */ \
+	COLUMN(EXIT_COST, SHARE("cost_percent", "Cost%", 5), OF_TIME(TIME_KVM), \
+	       .help = "share of its vCPUs' time that exits cost: KVM% and User%") \
 	COLUMN(IN_GUEST, SHARE("guest_percent", "Guest%", 6), OF_TIME(TIME_GUEST), \
 	       .help = "share of its vCPUs' time in the guest") \
 	COLUMN(IN_L2, SHARE("l2_percent", "L2%", 5), OF_TIME(TIME_L2), \
@@ -216,10 +218,10 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the part of Block% in the VMM; the rest is in KVM") \
 	COLUMN(IN_WAIT, SHARE("wait_percent", "Wait%", 5), .total = TOTAL_MEAN, \
 	       .needs = NEEDS_WAIT, \
-	       .help = "share in which it could run but had no CPU") \
+	       .help = "share of its vCPUs' time in which they could run but had no CPU") \
 	COLUMN(THROTTLED, SHARE("throttled_percent", "Throt%", 6), .total = TOTAL_MEAN, \
 	       OF_HOST(HOST_THROTTLED), \
-	       .help = "share in which a quota (cpu.max) stopped it; a part of Wait%") \
+	       .help = "share in which a quota (cpu.max) stopped them; a part of Wait%") \
 	COLUMN(CPU_TIME, SHARE("cpu_percent", "CPU%", 5), .total = TOTAL_SUM, OF_HOST(HOST_RUN), \
 	       .help = "time that its threads ran, as a share of one host CPU") \
 	COLUMN(VMM_TIME, SHARE("vmm_percent", "VMM%", 5), OF_HOST(HOST_THREAD), \
@@ -251,22 +253,13 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "how many vCPUs are on it") \
 	COLUMN(WANT, SHARE("want_percent", "Want%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_RUN), \
 	       .help = "the time that its vCPUs ran or waited for it, as a share of its " \
-		       "time") \
-	COLUMN(CPU_WAIT, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
-	       OF_HOST(HOST_RUN), \
-	       .help = "the part of Want% in which they waited") \
-	COLUMN(CPU_THROTTLED, SHARE("throttled_percent", "Throt%", 6), .total = TOTAL_MEAN, \
-	       OF_HOST(HOST_THROTTLED), \
-	       .help = "share of its vCPUs' time in which a quota (cpu.max) kept them from " \
-		       "running; no part of Want%") \
-	COLUMN(CPU_KVM, SHARE("kvm_percent", "KVM%", 6), .total = TOTAL_MEAN, \
-	       .needs = NEEDS_EXITS, \
-	       .help = "share of its vCPUs' time in which KVM handled exits") \
+		       "time; without what a quota took") \
 	/* Durations of exits. */ \
 	COLUMN(TIME_SHARE, SHARE("time_percent", "Time%", 5), .total = TOTAL_MEAN, \
 	       .is_cost = true, \
-	       .help = "share of the time of the row's vCPUs, on a CPU or blocked: without " \
-		       "waiting for a CPU, and without idle time") \
+	       .help = "share of the time of the row's vCPUs, of all that are shown where a row " \
+		       "names none, on a CPU or blocked: without waiting for a CPU, and without " \
+		       "idle time") \
 	COLUMN(CPU_SHARE, SHARE("cpu_percent", "CPU%", 5), \
 	       OF_TIME(TIME_BLOCK), \
 	       .help = "the part of Time% in which its thread was on a CPU") \
@@ -280,6 +273,10 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "beside Time%: in such exits its thread waited for a CPU") \
 	COLUMN(IDLE_SHARE, SHARE("idle_percent", "Idle%", 5), OF_TIME(TIME_IDLE), \
 	       .help = "beside Time%: in such exits, which are halts, it slept") \
+	COLUMN(TIME_OF_ALL, SHARE("time_percent", "Time%", 5), .total = TOTAL_SUM, \
+	       .is_cost = true, \
+	       .help = "the same share as in Exits: of the time of all vCPUs that are shown, of " \
+		       "all guests or of one, without waiting for a CPU, and without idle time") \
 	COLUMN(TIME, TIME("time_ns", "Time"), .is_cost = true, \
 	       .help = "how long they took in all, between the last two samples") \
 	COLUMN(WAIT_TIME, TIME("wait_ns", "Wait"), OF_TIME(TIME_WAIT), \

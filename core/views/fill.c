@@ -101,6 +101,16 @@ static uint64_t part_of(const struct row_of *of, enum time_part part)
 	return of->rollup->is_since_start ? sum->total : sum->delta;
 }
 
+/* What the shares of exits are of: the time of the row's vCPUs, or of all that are shown. */
+static uint64_t whole_of(enum column_id id, const struct row_of *of)
+{
+	const struct sum *all = &of->rollup->all.time[TIME_WHOLE];
+
+	if (id != COL_TIME_OF_ALL)
+		return part_of(of, TIME_WHOLE);
+	return of->rollup->is_since_start ? all->total : all->delta;
+}
+
 /* Whether there are shares of time: of an interval only if all of it was measured. */
 static bool has_times(const struct row_of *of)
 {
@@ -125,7 +135,7 @@ static struct cell exit_share(enum column_id id, const struct row_of *of)
 	const struct timing_sum *timing = &of->group->timing;
 	uint64_t ns = of->rollup->is_since_start ? timing->total_ns : timing->delta_ns;
 	uint64_t idle_ns = exit_part(of, EXIT_IDLE), blocked_ns = exit_part(of, EXIT_BLOCKED);
-	uint64_t whole_ns = part_of(of, TIME_WHOLE), cost_ns = ns > idle_ns ? ns - idle_ns : 0;
+	uint64_t whole_ns = whole_of(id, of), cost_ns = ns > idle_ns ? ns - idle_ns : 0;
 	uint64_t on_cpu_ns = cost_ns > blocked_ns ? cost_ns - blocked_ns : 0;
 	enum time_part needs = TIME_WHOLE;
 
@@ -198,6 +208,7 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 	case COL_SHARE:
 		return share_of(of);
 	case COL_TIME_SHARE:
+	case COL_TIME_OF_ALL:
 	case COL_CPU_SHARE:
 	case COL_POLL_SHARE:
 	case COL_BLOCK_SHARE:

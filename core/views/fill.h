@@ -58,6 +58,7 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 	{ COL_SHARE, .rank = 120, .help = (of_all) }, \
 	{ COL_DELTA, .is_for_machines = true }, \
 	{ .id = COL_RATE }, \
+	{ COL_EXIT_COST, .rank = 5 }, \
 	{ COL_IN_GUEST, .rank = 10 }, \
 	{ COL_IN_L2, .rank = 42 }, \
 	{ COL_IN_KVM, .rank = 30, .warn = OWNER_KVM_WARN }, \
@@ -67,8 +68,8 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 	{ COL_BLOCK_USER, .rank = 112 }, \
 	{ COL_IN_WAIT, .rank = 32, .warn = OWNER_WAIT_WARN }, \
 	{ COL_THROTTLED, .rank = 140, .warn = OWNER_WAIT_WARN }, \
-	{ COL_IN_IDLE, .rank = 38 }, \
-	{ COL_CPU_TIME, .rank = 72 }, \
+	{ COL_IN_IDLE, .rank = 72 }, \
+	{ COL_CPU_TIME, .rank = 41 }, \
 	{ COL_MIGRATIONS, .rank = 150 }, \
 	{ COL_VCPU_TIME, .is_for_machines = true }, \
 	{ COL_IO, .rank = 101 }, \

@@ -8,7 +8,7 @@
 #define SWAPPED_WARN 5 /* percent of a guest's memory */
 
 static const struct column columns[] = {
-	{ COL_GUEST, .least = 20, .title = "Guest Name" },
+	{ COL_GUEST, .least = 18, .title = "Guest Name" },
 	{ COL_PID, .rank = 73 },
 	{ COL_VCPUS, .rank = 20 },
 	{ COL_VMM, .is_for_machines = true },
@@ -106,7 +106,8 @@ static void choose(struct view *view, const struct query *query, const struct fa
 	}
 	if (has_exits)
 		view->rate_title = "Exits/s";
-	rollup_choose_reasons(sums, facts, exits_choose(facts, true, true));
+	if (!query->filter)
+		rollup_choose_reasons(sums, facts, exits_choose(facts, true, true));
 }
 
 void guests_build(struct view *view, const struct query *query, const struct facts *facts)
@@ -152,7 +153,7 @@ const struct view_type view_guests = {
 	.noun = "event",
 	.groups = GROUP_GUEST,
 	.columns = columns,
-	.sort = COL_RATE,
+	.sort = COL_EXIT_COST,
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,

@@ -12,11 +12,12 @@ static const struct column columns[] = {
 	{ COL_VCPU_BUSY, .rank = 1 },
 	{ .id = COL_CPU_VCPUS },
 	{ .id = COL_WANT },
-	{ COL_CPU_WAIT, .warn = OWNER_WAIT_WARN },
-	{ COL_CPU_THROTTLED, .rank = 6 },
+	{ COL_IN_WAIT, .width = 6, .warn = OWNER_WAIT_WARN },
+	{ COL_THROTTLED, .rank = 6 },
 	{ COL_RATE, .rank = 2,
 	  .help = "exits of its vCPUs a second, between the last two samples" },
-	{ COL_CPU_KVM, .rank = 2, .warn = OWNER_KVM_WARN },
+	{ COL_IN_KVM, .rank = 2, .width = 6, .warn = OWNER_KVM_WARN,
+	  .help = "share of its vCPUs' time in which KVM worked, on a CPU" },
 	{ .id = COL_NONE },
 };
 VIEW_TABLE_FITS(columns);

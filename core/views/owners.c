@@ -99,6 +99,16 @@ static struct cell owner_share(const struct owner *owner, enum time_part part)
 	return cell_percent(owner->time[part].delta, owner->time[TIME_WHOLE].delta);
 }
 
+/* Where exits to user space are not known, their time is KVM's. */
+static struct cell exit_cost(const struct owner *owner)
+{
+	const struct sum *time = owner->time;
+
+	if (!time[TIME_KVM].nr_rates)
+		return cell_none();
+	return cell_percent(time[TIME_KVM].delta + time[TIME_USER].delta, time[TIME_WHOLE].delta);
+}
+
 static struct cell split_of(struct owner *owner)
 {
 	const struct sum *time = owner->time;
@@ -257,6 +267,8 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 	case COL_VCPU_TIME:
 		return owner->time[TIME_WHOLE].nr_rates ? cell_ns(owner->time[TIME_WHOLE].delta) :
 							  cell_none();
+	case COL_EXIT_COST:
+		return exit_cost(owner);
 	case COL_SPLIT:
 		return split_of(owner);
 	case COL_TOP:
@@ -332,13 +344,13 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
 		return percent(run < 1e9 ? run : 1e9, 1e9, host[HOST_RUN].nr_rates || is_free);
 	case COL_WANT:
 		return percent(run + wait, 1e9, has_wait || is_free);
-	case COL_CPU_WAIT:
-		return percent(wait, run + wait, has_wait);
-	case COL_CPU_THROTTLED:
-		return percent(throttled, 1e9 * throttled_vcpus(cpu), throttled_vcpus(cpu));
+	case COL_IN_WAIT:
+		return wait_share(cpu, false);
+	case COL_THROTTLED:
+		return throttled_share(cpu);
 	case COL_RATE:
 		return cell_rate(&cpu->exits);
-	case COL_CPU_KVM:
+	case COL_IN_KVM:
 		return owner_share(cpu, TIME_KVM);
 	default:
 		return cell_none();
@@ -389,9 +401,46 @@ struct view_row *owners_add_row(struct view *view, struct owner *owner, const st
 	return fill_row(view, &this);
 }
 
+/* Whether a filter selects what the column has, or the column names the row. */
+static bool is_filtered(const struct column *column)
+{
+	const struct column_entry *entry = &column_dictionary[column->id];
+
+	switch (entry->needs) {
+	case NEEDS_NOTHING:
+		return true;
+	case NEEDS_EXITS:
+		return column->id != COL_VCPU_TIME;
+	case NEEDS_VALUE:
+		return entry->type == CELL_TEXT || entry->type == CELL_COUNT;
+	default:
+		return column->id == COL_GUESTS;
+	}
+}
+
+/* Numbers of some exits beside numbers of all would look as if they were of the same. */
+static void drop_unfiltered(struct view *view)
+{
+	for (size_t i = 0; view->type->columns[i].id; i++) {
+		const struct column *column = &view->type->columns[i];
+		bool is_empty = column_dictionary[column->id].needs;
+
+		for (size_t at = 0; at < view->nr_rows; at++) {
+			struct cell *cell = &view->rows[at].cells[i];
+
+			if (!is_filtered(column))
+				*cell = cell_none();
+			is_empty &= cell->type == CELL_NONE;
+		}
+		if (is_empty)
+			view_drop(view, column->id);
+	}
+}
+
 void owners_finish(struct view *view, const struct query *query, const struct facts *facts)
 {
-	(void)query;
+	if (query->filter)
+		drop_unfiltered(view);
 	if (view->nr_rows && view_has(view, COL_IN_GUEST) && !view_has(view, COL_IN_BLOCK))
 		view->note = TIMES_WITH_WAITS;
 	if (view->nr_rows && facts_lack(facts, NEED_TIMES))

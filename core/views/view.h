@@ -134,6 +134,7 @@ struct view {
 	bool has_total; /* or what the view itself says */
 	enum time_unit unit; /* of CELL_NS */
 	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
+	size_t sort; /* the query's column; where that is absent, of rates if there are */
 	uint64_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	struct own_cost cost; /* of the Host view */

@@ -206,18 +206,17 @@ like "$("$KVMTOP" timeline -k "$TMP/buffers" --buffer third 2>&1)" \
 
 # ---- the faces of report: one Time%
 
-# shares_of COLUMN ARGUMENT...: a line "NAME TIME%" for each row; of $guest only, if that is set.
-guest=
+# shares_of COLUMN ARGUMENT...: a line "NAME TIME%" for each row.
 shares_of() {
 	a_name=$1
 	shift
-	"$KVMTOP" report --csv "$@" 2>/dev/null | awk -F, -v name="$a_name" -v guest="$guest" '
+	"$KVMTOP" report --csv "$@" 2>/dev/null | awk -F, -v name="$a_name" '
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				at[$i] = i
 			next
 		}
-		guest == "" || $at["guest"] == guest { print $at[name], $at["time_percent"] }
+		{ print $at[name], $at["time_percent"] }
 	' | sort
 }
 
@@ -226,11 +225,14 @@ for file in "$data/svm-perf.data" "$data/arm64-perf.data" "$TMP/perf" "$TMP/dat"
 	like "$shares" ' [1-9]' "${file##*/} has shares of time"
 	is "$(shares_of reason --view exits "$file")" "$shares" "the same ones in the view"
 done
-guest="113 qemu-system-x86"
-shares=$(shares_of argument --view hotspots "$data/svm-perf.data")
-like "$shares" ' [1-9]' "a guest's arguments have shares of time"
-is "$(shares_of argument --view hotspots -g "$guest" "$data/svm-perf.data")" "$shares" \
-	"which are of its own time, also beside other guests"
+# wholes ARGUMENT...: what 100 % are in the rows that have a share, in ms.
+wholes() {
+	"$KVMTOP" report --json "$@" 2>/dev/null | tr '{' '\n' |
+		sed -n 's/.*"time_percent":\([0-9.]*\),.*"time_ns":\([0-9]*\).*/\1 \2/p' |
+		awk '$1 >= 2 { printf "%.0f\n", $2 / $1 / 1e4 }' | sort -u
+}
+is "$(wholes --view hotspots "$data/svm-perf.data")" \
+	"$(wholes --view exits "$data/svm-perf.data")" "and of arguments, of all guests, have the same whole"
 
 # ---- kvmtrace: which architecture has the reasons' numbers, and vCPUs that move
 

@@ -574,7 +574,7 @@ if [ -n "$secure" ]; then
 	# shellcheck disable=SC2086
 	script_start 80 24 $secure --http-config "$TMP/http.yml"
 	screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
-	screen_has '^ Host +Guests.* Worst finding +▾Exits/s .*KVM% .*Wait%' \
+	screen_has '^ Host +Guests.* Worst finding +Exits/s +▾Cost% .*KVM% .*Wait%' \
 		"80 columns have all that tells hosts apart"
 	screen_keys Enter
 	screen_has '^ *web1 +1 ' "Enter leads to the guests of one"

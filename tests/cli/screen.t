@@ -111,7 +111,7 @@ is "$(shot)" "$before" "flaw_B7: keys take no sample, unknown ones do nothing"
 # ---- views
 
 keys_show Tab '\[2 Guests\]' "Tab goes to the next view"
-screen_has '^ db1 +2 +[0-9]+ +4[0-9]\.[0-9] ' "with a row for each guest"
+screen_has '^ db1 +2 +[0-9]+ +[0-9.]+ +4[0-9]\.[0-9] ' "with a row for each guest"
 keys_show BTab '\[1 Events\]' "Shift-Tab goes back"
 keys_show 2 '\[2 Guests\]' "2"
 keys_show 1 '\[1 Events\]' "1"
@@ -171,7 +171,7 @@ keys_show '<' '▴CurAvg/s' "< comes around to the rate"
 keys_show '>' ' Event▴' "> is its opposite"
 keys_show '> > > R' '▾CurAvg/s' "> R"
 check "the highest rate first" is_row 1 kvm_entry
-keys_show '2 o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
+keys_show '2 o o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
 keys_show 1 '▾CurAvg/s' "each view has an order of its own"
 keys_show '3 2' 'vCPU +▾Total ' "and keeps it while others are looked at"
 keys_show 'R Enter BSpace' 'vCPU +▴Total ' "on the way back, too"
@@ -417,7 +417,7 @@ keys_show End '^kvmtop.* 25\.0s  [0-9:]+$' "End to now"
 keys_show Enter '^ Exits of build-7f3a ' "the vCPUs of a guest have its exits below"
 keys_show 'Down' '^ Exits of build-7f3a vCPU [01] ' "a vCPU has its own"
 start 80 24 $intel -s 25 --view vcpus
-screen_wait '^ データベース +0 +159827 '
+screen_wait '^ データベース +0 +[0-9]+ +159827 '
 picture intel-vcpus-80x24
 start 80 24 $intel -s 25 --view exits
 screen_wait 'MSR_WRITE +234927 '

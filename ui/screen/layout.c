@@ -64,7 +64,7 @@ static bool is_left(const struct column *column)
 /* With the sort column's sign, which stands before a title at the right, and after others. */
 static int title_width(const struct screen *screen, size_t i)
 {
-	return (int)strlen(view_title(screen->view, i)) + (screen->query->sort == i);
+	return (int)strlen(view_title(screen->view, i)) + (screen->view->sort == i);
 }
 
 /* The width of the longest text in all rows, seen or not, so scrolling does not change it. */
@@ -94,7 +94,7 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 	int width = column_width(column);
 
 	if (!screen_has_column(screen, i) || column_is_sentence(column) ||
-	    (screen_is_same_column(screen, i) && i != screen->query->sort))
+	    (screen_is_same_column(screen, i) && i != screen->view->sort))
 		return 0;
 	if (column_type(column) == CELL_TEXT)
 		return column->least;
@@ -273,7 +273,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	struct room room = {
 		.columns = screen->view->type->columns,
 		.nr = view_columns(screen->view->type),
-		.sort = screen->query->sort,
+		.sort = screen->view->sort,
 		.spare = cols,
 	};
 	int total;

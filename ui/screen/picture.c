@@ -100,7 +100,7 @@ static bool is_hidden(const struct screen *screen, size_t column)
 	const char *name = column_name(&screen->view->type->columns[column]), *at = screen->hide;
 	size_t len = strlen(name);
 
-	if (!column || column == screen->query->sort)
+	if (!column || column == screen->view->sort)
 		return false;
 	for (; at && *at; at += strspn(at, " ")) {
 		size_t word = strcspn(at, " ");

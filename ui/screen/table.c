@@ -57,7 +57,7 @@ static void paint_title(const struct painter *painter, size_t i)
 	const char *title = view_title(screen->view, i);
 	bool is_left = column_type(column) == CELL_TEXT || cell_is_picture(column_type(column)) ||
 		       i == painter->layout.name;
-	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
+	enum style style = screen->view->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int first = painter->layout.col[i], width = painter->layout.width[i];
 	int len = (int)strlen(title), after;
 

@@ -132,11 +132,7 @@ static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 		tui_say(tui, error.text[0] ? error.text : strerror(-err));
 		return false;
 	}
-	/* The table is not sorted by a column. */
-	comparison->query = (struct query){
-		.type = comparison->view.type,
-		.sort = view_columns(comparison->view.type),
-	};
+	comparison->query = (struct query){ .type = comparison->view.type };
 	tui->screen.comparison.view = &comparison->view;
 	tui->screen.comparison.query = &comparison->query;
 	tui->screen.comparison.empty = "Neither moment has anything that this view shows.";

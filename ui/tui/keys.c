@@ -52,7 +52,7 @@ static bool can_sort(const struct tui *tui, size_t index)
 static void move_sort(struct tui *tui, int by)
 {
 	size_t nr = view_columns(tui->query->type);
-	size_t sort = tui->query->sort;
+	size_t sort = tui->view.sort;
 
 	do {
 		sort = (sort + nr + (size_t)by) % nr;
@@ -70,7 +70,7 @@ static void toggle_order(struct tui *tui)
 		tui_say(tui, "The rows of this view have no rate; < and > sort by a column");
 		return;
 	}
-	tui_sort(tui, (size_t)(tui->query->sort == (size_t)rate ? total : rate), false);
+	tui_sort(tui, (size_t)(tui->view.sort == (size_t)rate ? total : rate), false);
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
 }
 
@@ -239,7 +239,7 @@ static void press_query(struct tui *tui, wint_t ch)
 		move_sort(tui, 1);
 		break;
 	case 'R':
-		tui_sort(tui, tui->query->sort, !tui->query->reverse);
+		tui_sort(tui, tui->view.sort, !tui->query->reverse);
 		break;
 	case 'x':
 		toggle_children(tui);
@@ -312,7 +312,7 @@ static void click_hit(struct tui *tui, const struct hit *hit)
 		press_char(tui, (wint_t)screen_keys[hit->index].types);
 		break;
 	case HIT_COLUMN:
-		if (tui->query->sort == hit->index)
+		if (tui->view.sort == hit->index)
 			tui_sort(tui, hit->index, !tui->query->reverse);
 		else if (can_sort(tui, hit->index))
 			tui_sort(tui, hit->index, tui->query->reverse);

@@ -117,6 +117,29 @@ TEST(a_filter_without_events_by_guest_counts_exits, setup, teardown)
 	assert_null(world->view.rate_title);
 }
 
+/* Numbers of all exits beside the filter's would look as if they were of the same. */
+TEST(a_filter_blanks_what_it_does_not_select, setup, teardown)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	usual(world);
+	assert_string_equal(picture(world, "guest rate cost_percent kvm_percent top"),
+			    "db1 480/s 20.0% 13.0% MSR_WRITE\nweb1 160/s 20.0% 13.0% MSR_WRITE\n"
+			    "Total 640/s 20.0% 13.0% -\n");
+	assert_int_equal(world->view.sort, at(world, COL_EXIT_COST));
+	set_filter(world, "MSR_WRITE");
+	assert_string_equal(picture(world, "guest rate cost_percent kvm_percent top split"),
+			    "db1 300/s - - - -\nweb1 100/s - - - -\nTotal 400/s - - - -\n");
+	assert_false(view_has_column(&world->view, at(world, COL_IN_KVM)));
+	assert_false(view_has_column(&world->view, at(world, COL_TOP)));
+	assert_int_equal(world->view.sort, at(world, COL_RATE)); /* there is no cost */
+	set_view(world, &view_vcpus); /* there the costliest reason is the filter's */
+	assert_string_equal(picture(world, "guest vcpu delta guest_percent top"),
+			    "db1 0 200 - MSR_WRITE\ndb1 1 100 - MSR_WRITE\n"
+			    "web1 0 100 - MSR_WRITE\nTotal - 400 - -\n");
+}
+
 /* So much is polled in the halts of guest 1, in ms of each second. */
 static void poll(struct world *world, uint32_t ms)
 {
@@ -228,7 +251,7 @@ TEST(guests_without_the_provider_have_no_such_columns, setup, teardown)
 	build(world);
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 (i < at(world, COL_IN_GUEST) || i >= at(world, COL_HISTORY)) &&
+				 (i < at(world, COL_EXIT_COST) || i >= at(world, COL_HISTORY)) &&
 					 !is_empty(world, i));
 	assert_null(world->view.rate_title);
 }
@@ -493,6 +516,11 @@ TEST(where_kvm_exit_never_fires, setup, teardown)
 	assert_string_equal(picture(world, "reason rate time_percent"),
 			    "IO 10/s -\nTotal 10/s -\n");
 	assert_non_null(world->view.note);
+	/* A column of nothing but "-" is not there, and rates order the rows. */
+	assert_false(view_has_column(&world->view, at(world, COL_TIME_SHARE)));
+	assert_true(view_has_column(&world->view, at(world, COL_P99)));
+	assert_int_equal(world->query.sort, at(world, COL_TIME_SHARE));
+	assert_int_equal(world->view.sort, at(world, COL_RATE));
 	/* And so the other views do. */
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu rate top"),
@@ -523,16 +551,16 @@ TEST(hot_spots_by_guest, setup, teardown)
 	set_view(world, &view_hotspots);
 	usual(world);
 	assert_string_equal(picture(world, "what argument guest rate time_percent avg_ns"),
-			    "ioport 0x3f8 write 1 db1 30/s 10.0% 10000000ns\n"
-			    "ioport 0x3f8 write 1 web1 10/s 10.0% 10000000ns\n"
-			    "MSR_WRITE 0x6e0 TSC db1 270/s 9.0% 1000000ns\n"
-			    "MSR_WRITE 0x6e0 TSC web1 90/s 9.0% 1000000ns\n"
-			    "MSR_WRITE 0x80b EOI db1 30/s 1.0% 1000000ns\n"
-			    "MSR_WRITE 0x80b EOI web1 10/s 1.0% 1000000ns\n"
+			    "ioport 0x3f8 write 1 db1 30/s 7.5% 10000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC db1 270/s 6.8% 1000000ns\n"
+			    "ioport 0x3f8 write 1 web1 10/s 2.5% 10000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC web1 90/s 2.2% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI db1 30/s 0.8% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI web1 10/s 0.2% 1000000ns\n"
 			    "Total - - 440/s 20.0% -\n");
 	assert_int_equal(world->view.rows[0].field, PORT);
 	assert_int_equal(world->view.rows[0].guest, 1);
-	/* The shares are of the guest's time: a closer look does not change them. */
+	/* The shares are of the time of all that is shown, as in the view of exits. */
 	world->query.guest = 2;
 	assert_string_equal(picture(world, "what guest time_percent"),
 			    "ioport web1 10.0%\nMSR_WRITE web1 9.0%\nMSR_WRITE web1 1.0%\n"

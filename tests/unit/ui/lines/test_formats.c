@@ -308,9 +308,9 @@ TEST(flaw_C1_csv_of_guests_has_a_row_each, set_up, tear_down)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);

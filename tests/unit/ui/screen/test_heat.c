@@ -652,7 +652,7 @@ TEST(details_are_left_of_the_past, setup, teardown)
 {
 	struct world *w = *state;
 	struct query query = { .type = &view_exits, .sort = view_default_sort(&view_exits) };
-	struct view exits = { .nr_rows = 0 };
+	struct view exits = { .sort = view_default_sort(&view_exits) };
 	struct view_row *row;
 
 	view_begin(&exits, &view_exits);
