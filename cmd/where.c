@@ -106,7 +106,7 @@ const struct command where_command = {
 	.usage = "Usage: kvmtop where [OPTION]... [SECONDS]\n"
 		 "Samples for SECONDS (default: 5) which code the threads of vCPUs are in, and\n"
 		 "prints the functions of KVM and of the VMM that take the time of exits. Halts\n"
-		 "are left out.\n",
+		 "and sleep are left out, but of exits that -f names.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
 		  "More: man kvmtop-where\n",
 	.command = { .works = MODE_WHERE },

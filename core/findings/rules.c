@@ -142,7 +142,7 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_TIME, .parents = "time", .words = "block" },
 		.less = { .use = USE_TIME, .parents = "time", .words = "block_user" },
 		.named = { .use = USE_EXIT_PART, .parents = "vmexit_blocked", .words = PAGES },
-		.where = "",
+		.where = " --halts",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ PAGES,
@@ -159,7 +159,7 @@ const struct rule finding_rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "blocked_in_vmm_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT_PART, .parents = "userspace_blocked", .but = NO_WORK },
 		.is_said_by = "stopped",
-		.where = "",
+		.where = " --halts",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "Their exits end when another thread lets go of a lock, when I/O "
@@ -400,7 +400,7 @@ const struct rule finding_rules[] = {
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .by_default = 0.0005,
 		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
 		.named = DEVICES,
-		.where = "",
+		.where = " --halts",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "Look what the VMM's vCPU threads work at then. Functions of "

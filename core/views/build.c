@@ -497,7 +497,7 @@ void view_build(struct view *view, const struct query *query, const struct facts
 	view->absent = 0;
 	view->unit = facts->unit;
 	view->elapsed_ns = query_elapsed_ns(query, facts);
-	view->rate_title = view->note = NULL;
+	view->rate_title = view->lead = view->note = NULL;
 	view->cost = (struct own_cost){ 0 };
 	query->type->build(view, query, facts);
 	drop_absent(view, facts);

@@ -360,16 +360,17 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the guest's function there, if it has a name") \
 	/* Of code. */ \
 	COLUMN(FUNCTION, TEXT("function", "Function", 32), \
-	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \
-		       "CPU]: the thread had no CPU") \
+	       .help = "a function of the kernel or of the VMM; of halts and of chosen exits " \
+		       "[off CPU]: the thread had no CPU") \
 	COLUMN(DEPTH, COUNT("depth", "Depth", 5), \
 	       .help = "in the tree: 0 is a guest, 1 its vCPU, 2 an exit, then come functions") \
 	COLUMN(SIDE, TEXT("side", "Side", 7), \
 	       .help = "what it is part of: kernel, VMM, guest") \
 	COLUMN(SELF_SHARE, SHARE("self_percent", "Self%", 5), \
-	       .help = "share of the time in the function itself") \
-	COLUMN(STACK_SHARE, SHARE("time_percent", "Time%", 5), \
-	       .help = "share of the time in it, and in what it calls") \
+	       .help = "share of the code's time in the function itself; of chosen exits, of all " \
+		       "of their time") \
+	COLUMN(STACK_SHARE, SHARE("incl_percent", "Incl%", 5), \
+	       .help = "the same share in it, and in what it calls") \
 	COLUMN(SELF_TIME, TIME("self_ns", "Self"), \
 	       .help = "the time in the function itself") \
 	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), .needs = NEEDS_VALUE, \

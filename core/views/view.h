@@ -138,6 +138,7 @@ struct view {
 	uint64_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	struct own_cost cost; /* of the Host view */
+	const char *lead; /* what stands above the table, for the user; NULL: nothing */
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	const char *lacks; /* why there cannot be rows, instead of a note; NULL: there can be */
 	char ended[32]; /* the name of the row that what has ended is folded into */

@@ -3,9 +3,9 @@
  * Where the time of exits goes: a row for each function, the tree of calls below each vCPU, or the
  * callers and callees of a chosen function.
  *
- * Shares are of all the time that the query selects: of a vCPU's whole time, or of the exits of a
- * chosen reason.
+ * Shares are of the time of code; of exits that the query asks for, of all of their time.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +33,31 @@ VIEW_TABLE_FITS(columns);
 
 /* The columns' order. */
 enum { FUNCTION, SIDE, DEPTH, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, MADE, GUEST_KERNEL };
+
+/* Whether the query asks for exits by name: then all of their time is meant. */
+static bool asks_for_exits(const struct query *query)
+{
+	return query->has_halts || query->has_reason || query->has_argument || query->filter;
+}
+
+/* Time that is no code: the thread had no CPU, or the guest ran, where not even its code is known. */
+static bool is_code(const struct where_building *building, uint32_t node)
+{
+	const struct stack_node *of = stacks_node_at(building->stacks, node);
+	enum function_side side = stacks_function_at(building->stacks, of->function)->side;
+
+	return side != FUNCTION_OFF && (side != FUNCTION_GUEST || of->reason != FIELD_NONE);
+}
+
+static void add_other(struct where_building *building, const struct stack_item *item)
+{
+	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
+
+	if (stacks_function_at(building->stacks, node->function)->side == FUNCTION_OFF)
+		stack_ns_add(&building->off_ns, item->ns);
+	else
+		stack_ns_add(&building->guest_ns, item->ns);
+}
 
 static bool names(const struct query *query, const struct facts *facts, uint32_t field)
 {
@@ -292,6 +317,20 @@ static const char *note_of(const struct where_building *building)
 	return sums->clock;
 }
 
+static const char *lead_of(const struct where_building *building)
+{
+	uint64_t off = positive(building->off_ns), guest = positive(building->guest_ns);
+	uint64_t code = positive(building->whole_ns), whole = off + guest + code;
+	char text[160];
+
+	if (!off && !guest)
+		return NULL;
+	snprintf(text, sizeof(text),
+		 "Off the CPU %.1f %%, in the guest %.1f %% of the time; shares are of the rest.",
+		 (double)off * 100 / (double)whole, (double)guest * 100 / (double)whole);
+	return view_text(building->view, text);
+}
+
 /* With too many stacks, or rows, the calls with most time are there. */
 static void build_tree(struct where_building *building, const uint32_t *selected, size_t nr)
 {
@@ -327,6 +366,10 @@ static void build(struct view *view, const struct query *query, const struct fac
 
 		if (!query_has_key(query, &item->key) || !building.selects[item->key.field])
 			continue;
+		if (!asks_for_exits(query) && !is_code(&building, item->key.field)) {
+			add_other(&building, item);
+			continue;
+		}
 		selected[nr++] = (uint32_t)i;
 		where_sum_add(&building.nodes[item->key.field],
 			      &(struct where_sum){ .ns = item->ns, .samples = item->count,
@@ -343,6 +386,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	for (size_t i = 0; i < view->nr_rows; i++)
 		view->rows[i].cells[DEPTH] = cell_count(view->rows[i].depth);
 	view->note = note_of(&building);
+	view->lead = lead_of(&building);
 	free(selected);
 	free(building.nodes);
 	free(building.functions);

@@ -27,6 +27,7 @@ struct where_building {
 	struct where_sum *functions;
 	bool *selects; /* by node: whether it is selected, of any vCPU */
 	int64_t whole_ns;
+	int64_t off_ns, guest_ns; /* what is no code, and in no row */
 	bool has_samples; /* a history has the time alone */
 	int64_t least_ns; /* in the tree: calls with less have no row */
 };

@@ -26,7 +26,7 @@ where() {
 # time_of FUNCTION: its share of the time in CSV, with what it calls.
 time_of() {
 	tr -d '"' <"$TMP/out" | awk -F, -v name="$1" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_percent") column = i }
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "incl_percent") column = i }
 		$1 == name { print $column; exit }'
 }
 
@@ -147,7 +147,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "$(without -syslog -g "sleeps-$$" --csv 1)" 0 "without addresses of the kernel"
 	like "$(cat "$TMP/err")" 'hides the addresses of its functions: CAP_SYSLOG, and ' "says so"
 	like "$(cat "$TMP/out")" '^[^,[]+,"?VMM"?,' "and has the VMM's functions"
-	is "$(without -sys_ptrace --csv 1)" 0 "without rights to the VMM"
+	is "$(without -sys_ptrace --halts --csv 1)" 0 "without rights to the VMM"
 	like "$(cat "$TMP/err")" 'functions of process [0-9]+ have no names: CAP_SYS_PTRACE and ' \
 		"says so"
 	like "$(cat "$TMP/out")" '^[^,]+,"?kernel"?,' "and has the kernel's functions"

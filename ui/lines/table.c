@@ -214,6 +214,8 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 	measure(view, config, widths);
 	if (config->room)
 		drop_columns(view, widths, config->room);
+	if (!is_log && view->lead)
+		fprintf(out, "%s\n", view->lead);
 	if (widen_columns(log, view, widths) || sample->nr == 0 ||
 	    (is_log && log->nr_below >= LINES_PAGE)) {
 		if (is_log) {

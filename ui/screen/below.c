@@ -108,7 +108,7 @@ static void paint_words(const struct screen *screen, const struct area *area)
 static struct below plan(const struct screen *screen, const struct grid *grid, int lines)
 {
 	struct below below = { .left = latency_lines(screen, lines) };
-	int free = lines - (int)screen->view->nr_rows - 1;
+	int free = lines - (int)screen->view->nr_rows - 1 - (screen->view->lead != NULL);
 	bool has_past = screen->series && screen_shows_series(screen, grid);
 
 	if (!below.left) {

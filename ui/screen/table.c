@@ -345,6 +345,15 @@ int table_paint(struct screen *screen, struct grid *grid, int first_row, int las
 
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
+	if (view->lead && rows > 1) {
+		char text[256];
+
+		format_cut(text, sizeof(text), view->lead, grid->cols - 1, screen->is_utf8);
+		grid_put(grid, first_row++, 1, STYLE_DIM, text);
+		screen->first_row++;
+		screen->page_rows--;
+		rows--;
+	}
 	layout_make(&painter.layout, screen, grid->cols);
 	painter.spark_end = find_spark_end(&painter);
 	paint_heading(&painter, first_row);

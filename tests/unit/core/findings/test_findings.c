@@ -752,8 +752,8 @@ TEST(guests_of_one_name, setup, teardown)
 		assert_int_equal(strncmp(cell_of(world, "evidence"), "process 5000, ", 14) == 0,
 				 guest == 2);
 		assert_non_null(strstr(cell_of(world, "remedy"),
-				       guest == 2 ? "kvmtop where -p 5000 shows" :
-						    "kvmtop where -p 6000 shows"));
+				       guest == 2 ? "kvmtop where -p 5000 --halts shows" :
+						    "kvmtop where -p 6000 --halts shows"));
 	}
 }
 
@@ -1139,7 +1139,7 @@ TEST(a_pager, setup, teardown)
 			    "vCPU 0: 88.0 % of its time (a finding from 5 % on); most: npf");
 	assert_non_null(strstr(cell_of(world, "remedy"), "handle_userfault"));
 	assert_non_null(strstr(cell_of(world, "remedy"),
-			       " kvmtop where -g db1 -f npf shows the code."));
+			       " kvmtop where -g db1 -f npf --halts shows the code."));
 }
 
 TEST(what_sleeps_in_an_exit_is_no_work, setup, teardown)
@@ -1171,7 +1171,8 @@ TEST(a_vmm_that_sleeps, setup, teardown)
 	assert_string_equal(found(world), "blocked_in_vmm db1 0 critical 92.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 0: 92.0 % of its time (a finding from 5 % on); most: IO");
-	assert_non_null(strstr(cell_of(world, "remedy"), " kvmtop where -g db1 shows the code."));
+	assert_non_null(strstr(cell_of(world, "remedy"),
+			       " kvmtop where -g db1 --halts shows the code."));
 }
 
 /* 150 us of the VMM for each exit, and half of the CPUs that its vCPUs need. */

@@ -201,13 +201,42 @@ TEST(self_and_total, set_up, clean_up)
 	spent(world, 1, 0, stacks_node_at(stacks, io)->parent, 20);
 	spent(world, 1, 0, guest, 40);
 	take(world);
-	assert_string_equal(picture(world, "function side self_percent time_percent self_ns "
+	assert_string_equal(picture(world, "function side self_percent incl_percent self_ns "
 					   "time_ns samples"),
-			    "handle_io kernel 40.0% 40.0% 40000000ns 40000000ns 2\n"
-			    "[guest] guest 40.0% 40.0% 40000000ns 40000000ns 1\n"
-			    "ioctl VMM 20.0% 60.0% 20000000ns 60000000ns 3\n"
-			    "run VMM 0.0% 60.0% 0ns 60000000ns 3\n"
+			    "handle_io kernel 66.7% 66.7% 40000000ns 40000000ns 2\n"
+			    "ioctl VMM 33.3% 100.0% 20000000ns 60000000ns 3\n"
+			    "run VMM 0.0% 100.0% 0ns 60000000ns 3\n"
 			    "- - - - - - -\n");
+}
+
+/* It is in a line above; with exits that are asked for it has rows. */
+TEST(time_that_is_no_code, set_up, clean_up)
+{
+	struct world *world = *state;
+	uint32_t io = io_path(), guest = stacks_exit(stacks, "[no exit]", FIELD_NONE, false);
+
+	spent(world, 1, 0, io, 10);
+	take(world);
+	build(world);
+	assert_null(world->view.lead);
+	spent(world, 1, 0, call(io, "[off CPU]", FUNCTION_OFF), 50);
+	spent(world, 1, 0, call(guest, "[guest]", FUNCTION_GUEST), 40);
+	take(world);
+	assert_string_equal(picture(world, "function self_percent incl_percent"),
+			    "handle_io 100.0% 100.0%\nioctl 0.0% 100.0%\nrun 0.0% 100.0%\n- - -\n");
+	assert_string_equal(world->view.lead, "Off the CPU 50.0 %, in the guest 40.0 % of the "
+					      "time; shares are of the rest.");
+	world->query.children = true;
+	assert_null(strstr(picture(world, "function"), "[off CPU]"));
+	world->query.children = false;
+	set_filter(world, "IO");
+	assert_string_equal(picture(world, "function self_percent incl_percent"),
+			    "[off CPU] 83.3% 83.3%\nhandle_io 16.7% 100.0%\nioctl 0.0% 100.0%\n"
+			    "run 0.0% 100.0%\n- - -\n");
+	assert_null(world->view.lead);
+	set_filter(world, NULL);
+	world->query.has_halts = true;
+	assert_non_null(strstr(picture(world, "function"), "[guest]"));
 }
 
 /* A history has times only: the column is of nothing there. */
@@ -403,7 +432,7 @@ TEST(callers_and_callees, set_up, clean_up)
 			assert_true(view_where.enter(&world->query, &world->view.rows[i],
 						     &world->facts, &sought));
 	}
-	assert_string_equal(picture(world, "function side self_ns time_ns time_percent"),
+	assert_string_equal(picture(world, "function side self_ns time_ns incl_percent"),
 			    "handle_io kernel 10000000ns 60000000ns 100.0%\n"
 			    "called by - - - -\n"
 			    "ioctl VMM - 50000000ns 83.3%\n"
