@@ -236,12 +236,12 @@ static bool parse_epoch(const char *text, uint64_t *ret_ns)
 	return true;
 }
 
-/* "-30s", "+5m" */
+/* "-30s", "+5m"; "30s" leads back */
 static bool parse_offset(const char *text, const struct time_context *meaning, uint64_t *ret_ns)
 {
 	uint64_t base_ns = meaning->origin->shown_ns, ns;
 
-	if (duration_parse(text + 1, &ns, &(struct error){ "" }) < 0)
+	if (duration_parse(text + (*text == '-' || *text == '+'), &ns, &(struct error){ "" }) < 0)
 		return false;
 	if (*text == '+')
 		*ret_ns = (meaning->from_ns ? meaning->from_ns : base_ns) + ns;
@@ -266,7 +266,9 @@ static int parse(const char *text, const struct time_context *meaning, uint64_t 
 		*ret_ns = meaning->origin->now_ns;
 		return 0;
 	}
-	is_valid = *at == '@' ? parse_epoch(at + 1, ret_ns) : parse_calendar(at, meaning, ret_ns);
+	is_valid = *at == '@' ? parse_epoch(at + 1, ret_ns) :
+				parse_calendar(at, meaning, ret_ns) ||
+					parse_offset(at, meaning, ret_ns);
 	if (is_valid)
 		return 0;
 	return error_set(error, -EINVAL,

@@ -232,7 +232,8 @@ wholes() {
 		awk '$1 >= 2 { printf "%.0f\n", $2 / $1 / 1e4 }' | sort -u
 }
 is "$(wholes --view hotspots "$data/svm-perf.data")" \
-	"$(wholes --view exits "$data/svm-perf.data")" "and of arguments, of all guests, have the same whole"
+	"$(wholes --view exits "$data/svm-perf.data")" \
+	"and of arguments, of all guests, have the same whole"
 
 # ---- kvmtrace: which architecture has the reasons' numbers, and vCPUs that move
 

@@ -148,7 +148,7 @@ screen_has 'paused at' "t: one sample back"
 screen_keys t t t t t
 screen_has '^No earlier sample is remembered' "t: there is nothing earlier"
 screen_keys j
-screen_has '^To, or by' "j asks"
+screen_has '^Time [(]03:12[)], back by [(]5m[)]' "j asks"
 screen_type 'x'
 screen_keys Enter
 screen_has '^"x":' "what is no time is refused"
@@ -220,7 +220,7 @@ screen_keys q
 # jump TEXT: by j, and to the moment that the title says then.
 jump() {
 	screen_keys j
-	screen_sees '^To, or by' || return
+	screen_sees '^Time [(]03:12[)], back by [(]5m[)]' || return
 	screen_type "$1"
 	screen_keys Enter
 }
@@ -291,6 +291,11 @@ if command -v sqlite3 >/dev/null; then
 	screen_has '^No earlier sample' "t: there is nothing earlier"
 	jump -1h
 	screen_has 'paused at 2026-09-21 14:15:3[01], ' "j -1h: nor there"
+	screen_has '^Nothing is remembered before this sample, of 2026-09-21 14:15:3[01]' \
+		"which is said"
+	screen_keys T
+	jump 1s
+	screen_has 'paused at 2026-09-21 14:15:3[01], ' "j 1s: a second back"
 	no_rates='  counting begins: the first sample has no rates'
 	screen_keys m Home
 	screen_has "^ 14:15:3[01]$no_rates" "m, Home: the first sample has no numbers"

@@ -467,6 +467,10 @@ screen_type 250us
 keys_show Enter 'longer than 250µs' "and so long they are"
 keys_show BSpace '\[4 Exits\]' "Backspace leads back"
 keys_show 'Home Down l' 'all guests . [a-zA-Z_]+ . longer than 250µs' "of the selected exit only"
+keys_show '2 Home l' ' db1 . longer than 250µs|web1 . longer than 250µs' "of the selected guest"
+keys_show '3 Home l' ' (db1|web1) . vCPU [01] . longer than 250µs' "of the selected vCPU"
+keys_show '4 m' ' all exits ' "the heat map"
+keys_show 3 '^ vCPU .*Cost%' "a view's key shows the view, not its heat map"
 
 start 80 24 tests/sysroot/lockdown -s 25 --view exits
 screen_wait '^ MMIO +1004 '

@@ -16,6 +16,7 @@
 #include "ui/tui/session.h"
 
 #define FLUSH_MS 200 /* the latest sample is stored within a few ms */
+#define LIMIT_NS 1000000000 /* a sample so near to a time that is asked for is what was meant */
 
 bool tui_plays_moment(const struct tui *tui)
 {
@@ -97,6 +98,30 @@ static void step_forth(struct tui *tui)
 	tui_step_time(tui, false);
 }
 
+/* A visit to some views makes counting begin anew: what was taken then has no rates. */
+static bool is_hole(const struct tui *tui)
+{
+	const struct facts *facts = monitor_facts(tui->back.monitor);
+	struct exits exits = exits_choose(facts, false, false);
+
+	return source_has_now(tui->source->kind) && exits.rank &&
+	       !facts->stats->elapsed_ns[exits.source];
+}
+
+/* Shows the moment, or the next one that is no hole. Returns what stops it. */
+static int show_stepped(struct tui *tui, bool is_back, struct error *error)
+{
+	int err = 0;
+
+	tui_show_moment(tui);
+	while (!err && is_hole(tui)) {
+		err = past_step(tui->source->past, is_back, error);
+		if (!err)
+			tui_show_moment(tui);
+	}
+	return err;
+}
+
 void tui_step_time(struct tui *tui, bool is_back)
 {
 	bool was_back = tui->back.monitor;
@@ -114,6 +139,8 @@ void tui_step_time(struct tui *tui, bool is_back)
 	if (!tui_hold(tui))
 		return;
 	err = past_step(tui->source->past, is_back, &error);
+	if (!err)
+		err = show_stepped(tui, is_back, &error);
 	if (err == -ENOENT && !is_back && tui_is_recording(tui)) {
 		tui_say(tui, "This is the last sample; Space shows the entire recording");
 		return;
@@ -126,7 +153,8 @@ void tui_step_time(struct tui *tui, bool is_back)
 		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : error.text);
 	if (err == -EAGAIN)
 		tui->again = is_back ? step_back : step_forth;
-	tui_show_moment(tui);
+	if (err)
+		tui_show_moment(tui);
 }
 
 void tui_go_to_first(struct tui *tui)
@@ -243,6 +271,19 @@ static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 		       past_at(tui->source->past)->time_ns : now_ns;
 }
 
+/* A time before the first sample leads to that one, which must not look as if it were meant. */
+static void say_limit(struct tui *tui, uint64_t to_ns)
+{
+	uint64_t at_ns = past_at(tui->source->past)->time_ns;
+	char text[128], at[WHEN_SIZE];
+
+	if (tui_is_recording(tui) || to_ns >= at_ns || at_ns - to_ns < LIMIT_NS)
+		return;
+	when_format(at, sizeof(at), at_ns, clock_real_ns());
+	snprintf(text, sizeof(text), "Nothing is remembered before this sample, of %s", at);
+	tui_say(tui, text);
+}
+
 static int jump(struct tui *tui, const char *text, struct error *error)
 {
 	uint64_t now_ns = end_ns(tui), to_ns;
@@ -260,13 +301,16 @@ static int jump(struct tui *tui, const char *text, struct error *error)
 		return 0;
 	err = past_go_to(tui->source->past, to_ns, error);
 	tui_show_moment(tui);
+	if (!err)
+		say_limit(tui, to_ns);
 	return err;
 }
 
 void tui_prompt_time(struct tui *tui)
 {
-	tui_open_prompt(tui, tui_is_recording(tui) ? "To, or by (0:00:02.5, -250ms, +30s): " :
-						     "To, or by (03:12, -30s, +5m): ", "", jump);
+	tui_open_prompt(tui, tui_is_recording(tui) ?
+			"Time (0:00:02.5), back by (250ms) or forward (+30s): " :
+			"Time (03:12), back by (5m) or forward (+5m): ", "", jump);
 }
 
 /* Remembered samples have no long exits: the live list is shown up to the moment. */

@@ -169,15 +169,22 @@ static void prompt_threshold(struct tui *tui)
 	tui_open_prompt(tui, label, "", take_threshold);
 }
 
-/* Halts are not listed, unless a halt is selected. */
+/* Of the row's guest, vCPU and exit. Halts are not listed, unless a halt is selected. */
 static bool enter_long(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {
-	(void)facts;
+	bool has_exit = row && query->type->groups & GROUP_REASON;
+
 	(void)ret_sought;
-	query->has_halts = row && row->is_idle;
-	query->has_reason = row != NULL;
-	if (row)
+	if (row && guests_by_id(facts->guests, row->guest) && row->guest != query->guest)
+		query_narrow(query, row->guest);
+	if (row && row->vcpu >= 0 && query->guest != GUEST_ALL) {
+		query->has_vcpu = true;
+		query->vcpu = row->vcpu;
+	}
+	query->has_halts = has_exit && row->is_idle;
+	query->has_reason = has_exit;
+	if (has_exit)
 		query->reason = row->field;
 	query->type = &view_long_exits;
 	return true;
@@ -185,12 +192,13 @@ static bool enter_long(struct query *query, const struct view_row *row, const st
 
 void tui_show_long(struct tui *tui)
 {
-	bool has_exit = tui->query->type->groups & GROUP_REASON && tui->screen.has_cursor;
+	const struct view_type *type = tui->query->type;
+	bool has_row = tui->screen.has_cursor && (type->groups || type == &view_hotspots);
 
-	if (tui->query->type == &view_long_exits)
+	if (type == &view_long_exits)
 		prompt_threshold(tui);
 	else
-		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter_long);
+		tui_enter_by(tui, has_row ? tui_selected_row(tui) : NULL, enter_long);
 }
 
 static bool enter_code(struct query *query, const struct view_row *row, const struct facts *facts,

@@ -240,7 +240,7 @@ void tui_toggle_heat(struct tui *tui);
 
 /* ---- prompts.c ---- */
 
-/* Shows the list, for the selected exit if there is one. In the list: asks for the threshold. */
+/* Shows the list, of the selected guest, vCPU or exit. In the list: asks for the threshold. */
 void tui_show_long(struct tui *tui);
 void tui_show_code(struct tui *tui);
 void tui_prompt_filter(struct tui *tui);

@@ -107,6 +107,7 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 		type = guests_type(tui);
 	}
 	forget_views(tui);
+	tui->screen.shows_heat = false; /* another picture, not only another tab */
 	query->has_vcpu &= type->takes_vcpu;
 	query_widen(query);
 	begin_view(tui, type);

@@ -209,6 +209,8 @@ TEST(steps_are_from_what_is_shown)
 	} cases[] = {
 		{ "-30s", "2026-11-22 10:30:37" },
 		{ "+5m", "2026-11-22 10:36:07" },
+		{ "5m", "2026-11-22 10:26:07" },
+		{ "1d 12h", "2026-11-20 22:31:07" },
 		{ "+5 min", "2026-11-22 10:36:07" },
 		{ "-2h", "2026-11-22 08:31:07" },
 		{ "-1d12h", "2026-11-20 22:31:07" },
@@ -261,6 +263,7 @@ TEST(errors_say_what_is_right)
 	refuses("@7258118400", "not a time such as"); /* 2200 */
 	refuses("@99999999999999999999", "not a time such as");
 	refuses("-30", "\"-30\": not a step such as -30s, +5m, -1d12h");
+	refuses("5", "not a time such as");
 	refuses("-", "not a step such as");
 	refuses("-5y", "not a step such as");
 	refuses("--5s", "not a step such as");
