@@ -124,7 +124,17 @@ if has_screen; then
 	screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine -s 25"
 	screen_wait '^ db1 .* [0-9]'
 	screen_shot -e >"$TMP/picture"
-	check "there are colours" grep -q "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+	check "there are colours" grep -q "$(printf '\033')\[[0-9;]*38;5;[0-9]*m" "$TMP/picture"
+	# They have 4.5:1 on white, too.
+	check "none is the terminal's own, which white may hide" \
+		lacks "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+	echo 'background = dark' >"$TMP/colours/kvmtop/config"
+	echo 'monochrome = no' >>"$TMP/colours/kvmtop/config"
+	screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine -s 25"
+	screen_wait '^ db1 .* [0-9]'
+	screen_shot -e >"$TMP/picture"
+	check "on a dark background the bright ones are" \
+		grep -q "$(printf '\033')\[[0-9;]*3[23]m" "$TMP/picture"
 else
 	skip "colours" "$T_no_screen"
 fi

@@ -256,7 +256,7 @@ static int number_of(const char *name)
 	return atoi(text);
 }
 
-int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
+int terminal_open(bool has_mouse, enum terminal_colours wanted, struct terminal **ret_terminal,
 		  struct error *error)
 {
 	struct terminal *terminal = xcalloc(1, sizeof(*terminal));
@@ -265,7 +265,7 @@ int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_termin
 	(void)error;
 	terminal->cols = number_of("COLUMNS");
 	terminal->rows = number_of("LINES");
-	terminal->has_palette = has_colours;
+	terminal->has_palette = wanted;
 	*ret_terminal = terminal;
 	return 0;
 }

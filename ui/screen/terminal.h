@@ -15,12 +15,18 @@
 
 struct terminal;
 
+enum terminal_colours {
+	COLOURS_NONE,
+	COLOURS_ANY, /* for a dark background and for a light one */
+	COLOURS_DARK, /* the bright ones, for a dark background */
+};
+
 /*
  * Opens the terminal; a kind that terminfo does not have is opened as xterm-256color, with a notice
  * in error. has_mouse false: the terminal keeps the mouse, to select text. -ENOTTY, -EINVAL with
  * error.
  */
-int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
+int terminal_open(bool has_mouse, enum terminal_colours wanted, struct terminal **ret_terminal,
 		  struct error *error);
 
 /* Restores the terminal. NULL is fine. */

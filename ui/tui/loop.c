@@ -252,7 +252,9 @@ int tui_run(const struct tui_config *config, struct error *error)
 		tui.sampling.timer < 0 ?
 			error_set(error, tui.sampling.timer, "no timer for the samples: %s",
 				  strerror(-tui.sampling.timer)) :
-			terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
+			terminal_open(!config->no_mouse,
+				      tui.preferences.is_monochrome ? COLOURS_NONE :
+				      tui.preferences.is_dark	    ? COLOURS_DARK : COLOURS_ANY,
 				      &tui.terminal, error);
 
 	if (!err) {

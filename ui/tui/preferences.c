@@ -138,6 +138,16 @@ static int read_monochrome(struct preferences *preferences, char *text, struct e
 	return 0;
 }
 
+static int read_background(struct preferences *preferences, char *text, struct error *error)
+{
+	bool is_dark = strcmp(text, "dark") == 0;
+
+	if (!is_dark && strcmp(text, "any") != 0)
+		return error_set(error, -EINVAL, "\"%s\": neither dark nor any", text);
+	preferences->is_dark = is_dark;
+	return 0;
+}
+
 static int read_thresholds(struct preferences *preferences, char *text, struct error *error)
 {
 	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
@@ -159,6 +169,7 @@ static const struct preference {
 	{ "interval", read_interval, write_interval },
 	{ "hide", read_hide, NULL },
 	{ "monochrome", read_monochrome, NULL },
+	{ "background", read_background, NULL },
 	{ "thresholds", read_thresholds, NULL },
 };
 

@@ -62,6 +62,7 @@ struct preferences {
 	double interval_s;		      /* 0: the default */
 	char hide[256];			      /* names of columns, with blanks between them */
 	bool is_monochrome;
+	bool is_dark; /* the terminal's background is */
 	char thresholds[PATH_MAX]; /* the file, as --thresholds; "": the default */
 };
 

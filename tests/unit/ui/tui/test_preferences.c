@@ -71,6 +71,7 @@ TEST(test_wrong_lines)
 		{ "hide = total nonsense", "hide: \"nonsense\": no such column; names are as for "
 					   "--sort, or hist, history" },
 		{ "monochrome = 1", "monochrome: \"1\": neither yes nor no" },
+		{ "background = white", "background: \"white\": neither dark nor any" },
 		{ "thresholds = a", "thresholds: \"a\": not a path that begins with /" },
 		{ "thresholds = /a/b c", "thresholds: /a/b c: No such file or directory" },
 	};
