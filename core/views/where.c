@@ -40,7 +40,7 @@ static bool asks_for_exits(const struct query *query)
 	return query->has_halts || query->has_reason || query->has_argument || query->filter;
 }
 
-/* Time that is no code: the thread had no CPU, or the guest ran, where not even its code is known. */
+/* No code: the thread had no CPU, or the guest ran, where not even its code is known. */
 static bool is_code(const struct where_building *building, uint32_t node)
 {
 	const struct stack_node *of = stacks_node_at(building->stacks, node);

@@ -458,6 +458,19 @@ screen_keys w 4
 screen_wait '\[4 Exits\]'
 screen_pass 1.5
 unlike "$(screen_shot)" '┊' "without a gap between them"
+# Counting began anew twice: t passes over the samples that have no rates.
+start 80 24 $amd -s 1 --view exits
+screen_pass 4
+screen_keys 5
+screen_pass 3
+screen_keys 4
+screen_pass 2
+for t_nr in 1 2 3 4 5 6; do
+	screen_keys t
+	screen_shot
+done >"$TMP/past"
+is "$(grep -c '^exits [0-9]*/s' "$TMP/past")" 6 "t: each moment has rates"
+unlike "$(cat "$TMP/past")" '^exits -/s' "and none is a hole that the screen made"
 # Long exits: a captured machine has none.
 start 80 24 $amd -s 25 --view exits
 keys_show l 'A captured machine and a history have no list' "l: the list of long exits"
