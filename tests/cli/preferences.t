@@ -64,8 +64,8 @@ screen_keys q
 is "$(screen_status)" 0 "q"
 is "$(screen_shot)" "kvmtop: $file: line 3: \"colour\": no such name; kvmtop-screen(7) lists \
 them; the line is skipped
-kvmtop: $file: line 5: interval: \"never\": not a time from 0.1 s to 86400 s, as in 5, 0.5, 10s, 1min; the line is \
-skipped" "wrong lines are named once"
+kvmtop: $file: line 5: interval: \"never\": not a time from 0.1 s to 86400 s, \
+as in 5, 0.5, 10s, 1min; the line is skipped" "wrong lines are named once"
 
 # ---- for scripts nothing changes but thresholds
 

@@ -399,7 +399,8 @@ fi
 is "$(status_of "$KVMTOP" record --nix)" 2 "no such option"
 is "$(status_of "$KVMTOP" record -- 0)" 2 "no time"
 is "$("$KVMTOP" record -- 1e10 2>&1 | head -n 1)" \
-	"kvmtop: \"1e10\": not a time from 0.1 s to 1000000000 s, as in 5, 0.5, 10s, 1min" "a time that is too long"
+	"kvmtop: \"1e10\": not a time from 0.1 s to 1000000000 s, as in 5, 0.5, 10s, 1min" \
+	"a time that is too long"
 check "no file is left by any of them" test ! -e "$TMP/none.dat"
 is "$(status_of "$KVMTOP" record --help)" 0 "--help"
 
