@@ -26,24 +26,24 @@ struct vmm {
 	const char *commands[4]; /* for fnmatch(3); at most 15 bytes, as a thread's name is */
 	const char *options[3];	 /* the name is the next argument, or follows a '=' */
 	bool has_suboptions;	 /* the name is one part of key=value,key=value */
-	const char *socket;	 /* the option with its socket, which names a guest without a name */
+	const char *socket;	 /* its socket's option: the file names a guest without a name */
 };
 
 static const struct vmm vmms[] = {
 	/* -avd: Android's emulator, a QEMU */
-	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true },
-	{ "firecracker", { "firecracker*" }, { "--id" }, false },
+	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true, NULL },
+	{ "firecracker", { "firecracker*" }, { "--id" }, false, NULL },
 	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false, "--api-socket" },
-	{ "crosvm", { "crosvm*" }, { "--name" }, false },
-	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
-	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
-	{ "gvisor", { "runsc*" }, { NULL }, false },
-	{ "dragonball", { "containerd-shim*" }, { NULL }, false }, /* a part of Kata's shim */
-	{ "virtualbox", { "VBoxHeadless*", "VirtualBoxVM*" }, { "--comment" }, false },
+	{ "crosvm", { "crosvm*" }, { "--name" }, false, NULL },
+	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false, NULL },
+	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false, NULL },
+	{ "gvisor", { "runsc*" }, { NULL }, false, NULL },
+	{ "dragonball", { "containerd-shim*" }, { NULL }, false, NULL }, /* a part of Kata's shim */
+	{ "virtualbox", { "VBoxHeadless*", "VirtualBoxVM*" }, { "--comment" }, false, NULL },
 };
 
 /* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
-static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
+static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true, NULL };
 
 /* '%' stands for the number. */
 static const struct {

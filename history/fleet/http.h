@@ -64,8 +64,8 @@ void access_release(struct http_access *access);
 struct http;
 
 /*
- * url: "http://HOST:PORT/PREFIX" or https; without either it is http. What access has outlives this.
- * 0, or -errno with error: -ENOENT: there is no libcurl.
+ * url: "http://HOST:PORT/PREFIX" or https; without either it is http. What access has outlives
+ * this. 0, or -errno with error: -ENOENT: there is no libcurl.
  */
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
 	      struct error *error);
