@@ -67,7 +67,8 @@ static bool is_history(const char *path, const struct stat *st)
 /* HOST:PORT, and whatever follows a slash. */
 static bool is_address(const char *name)
 {
-	const char *slash = strchrnul(name, '/'), *colon = memrchr(name, ':', (size_t)(slash - name));
+	const char *slash = strchrnul(name, '/');
+	const char *colon = memrchr(name, ':', (size_t)(slash - name));
 	size_t nr_digits = colon ? strspn(colon + 1, "0123456789") : 0;
 
 	return colon > name && nr_digits && colon + 1 + nr_digits == slash;

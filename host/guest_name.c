@@ -31,7 +31,8 @@ struct vmm {
 
 static const struct vmm vmms[] = {
 	/* -avd: Android's emulator, a QEMU */
-	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true, NULL },
+	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true,
+	  NULL },
 	{ "firecracker", { "firecracker*" }, { "--id" }, false, NULL },
 	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false, "--api-socket" },
 	{ "crosvm", { "crosvm*" }, { "--name" }, false, NULL },
