@@ -235,6 +235,8 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 
 	*ret_view = (struct view){ .nr_rows = 0 };
 	view_begin(ret_view, &view_difference);
+	/* The rows are in no column's order: what changed most is first. */
+	ret_view->sort = view_columns(&view_difference);
 	ret_view->sort = view_columns(&view_difference); /* no column: what changed most is first */
 	if (!err)
 		fill(sides, pairs, &nr);
