@@ -77,9 +77,18 @@ if command -v sqlite3 >/dev/null; then
 		awk '/^sqlite3/ { on = 1 } /^\.Ed/ { on = 0 } on' |
 		sed "s|/var/lib/kvmtop/history.db|$TMP/v1.db|; s|'2026-11-21 03:15'|'2040-01-01'|" \
 			>"$TMP/sql"
-	check "the man page has SQL" test "$(grep -c '^sqlite3' "$TMP/sql")" = 2
+	check "the man page has SQL" test "$(grep -c '^sqlite3' "$TMP/sql")" = 6
 	is "$(sh "$TMP/sql" 2>&1 >"$TMP/out")" "" "which runs"
 	like "$(cat "$TMP/out")" 'web1.* cpuid .*[0-9]' "and says what cost most"
+	# The file of the version has one minute.
+	sed "s|$TMP/v1.db|tests/data/history/version-1.db|
+		s|unixepoch('2026-11-21 03:05', 'utc')|1795748705|" "$TMP/sql" >"$TMP/sql.v1"
+	sed -i 's/ -box//' "$TMP/sql.v1"
+	TZ=UTC0 sh "$TMP/sql.v1" >"$TMP/out" 2>&1
+	for answer in 'db1|io|1674|0.303213083|1043.902' '2026-11-27 03:05:00|11288|1.7' \
+		'2026-11-27 03:00:00|db1|3.4' '2026-11-27|npf|262.1|5.2' 'db1|115|2|qemu'; do
+		check "an answer is $answer" grep -qxF "$answer" "$TMP/out"
+	done
 else
 	skip "SQL" "sqlite3 is not installed"
 fi
