@@ -26,25 +26,23 @@ struct vmm {
 	const char *commands[4]; /* for fnmatch(3); at most 15 bytes, as a thread's name is */
 	const char *options[3];	 /* the name is the next argument, or follows a '=' */
 	bool has_suboptions;	 /* the name is one part of key=value,key=value */
-	const char *socket;	 /* its socket's option: the file names a guest without a name */
 };
 
 static const struct vmm vmms[] = {
 	/* -avd: Android's emulator, a QEMU */
-	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true,
-	  NULL },
-	{ "firecracker", { "firecracker*" }, { "--id" }, false, NULL },
-	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false, "--api-socket" },
-	{ "crosvm", { "crosvm*" }, { "--name" }, false, NULL },
-	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false, NULL },
-	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false, NULL },
-	{ "gvisor", { "runsc*" }, { NULL }, false, NULL },
-	{ "dragonball", { "containerd-shim*" }, { NULL }, false, NULL }, /* a part of Kata's shim */
-	{ "virtualbox", { "VBoxHeadless*", "VirtualBoxVM*" }, { "--comment" }, false, NULL },
+	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true },
+	{ "firecracker", { "firecracker*" }, { "--id" }, false },
+	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false },
+	{ "crosvm", { "crosvm*" }, { "--name" }, false },
+	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
+	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
+	{ "gvisor", { "runsc*" }, { NULL }, false },
+	{ "dragonball", { "containerd-shim*" }, { NULL }, false }, /* a part of Kata's shim */
+	{ "virtualbox", { "VBoxHeadless*", "VirtualBoxVM*" }, { "--comment" }, false },
 };
 
 /* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
-static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true, NULL };
+static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
 
 /* '%' stands for the number. */
 static const struct {
@@ -360,15 +358,14 @@ static int read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size
 	return 0;
 }
 
-/* "--api-socket path=/run/web1.sock": web1. */
-static bool name_from_socket(const struct vmm *vmm, const char *cmdline, size_t len, char *ret_name,
-			     size_t size)
+/* "--api-socket path=/run/web1.sock" of Cloud Hypervisor: web1. */
+static bool name_from_socket(const char *cmdline, size_t len, char *ret_name, size_t size)
 {
 	static const char key[] = "path=";
 	struct args args = { cmdline, cmdline + len };
 	const char *path, *slash, *dot;
 
-	if (!vmm->socket || !args_value(&args, vmm->socket, &path, &len) ||
+	if (!args_value(&args, "--api-socket", &path, &len) ||
 	    args_value_at("fd", path, len) >= 0)
 		return false;
 	if (len > strlen(key) && memcmp(path, key, strlen(key)) == 0) {
@@ -396,8 +393,10 @@ static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t le
 		return snprintf(ret_name, size, "guest-%d", (int)pid) > 0;
 	if (id[0])
 		return snprintf(ret_name, size, "%s", id) > 0;
-	return guest_name_from_cgroup(cgroup, ret_name, size) ||
-	       name_from_socket(vmm_by_name(vmm), cmdline, len, ret_name, size);
+	if (guest_name_from_cgroup(cgroup, ret_name, size))
+		return true;
+	return vmm && !strcmp(vmm, "cloud-hypervisor") &&
+	       name_from_socket(cmdline, len, ret_name, size);
 }
 
 struct guest_name guest_name_of_ended(pid_t pid, const char *comm, const char *cmdline, size_t len)

@@ -100,8 +100,8 @@ for row in json.load(open(sys.argv[1]))[sys.argv[3]]:
 }
 # Some findings share a threshold, and three thresholds are of all.
 is "$(words threshold,default findings | sed 's/\.0$//' | sort -u)" \
-	"$("$KVMTOP" --thresholds help | sed '1,3d; s/^# \([a-z_]*\) = \([0-9.]*\).*/\1 \2/' |
-		sort -u)" \
+	"$("$KVMTOP" --thresholds help |
+		sed '1,3d; s/^# \([a-z_]*\) = \([0-9.]*\).*/\1 \2/' | sort -u)" \
 	"findings are the ones that have thresholds"
 "$AT_ONCE" export --sysroot tests/sysroot/amd --prometheus "$TMP/a.prom" -n 2 -s 0.1 \
 	--metrics user,reasons,events,statistics,arguments

@@ -1572,8 +1572,8 @@ TEST(test_name_without_rights, setup, teardown)
 	be_other_user();
 	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
 	assert_string_equal(box->error.text,
-			    "no guest named \"web1\"; no right to look into these guests: 110 "
-			    "(other): root or CAP_SYS_PTRACE is needed");
+			    "no guest named \"web1\"; no right to look into these guests: "
+			    "110 (other): root or CAP_SYS_PTRACE is needed");
 	be_root_again();
 	set_fds_mode(box, 110, 0755);
 }

@@ -287,8 +287,7 @@ TEST(test_access_refused)
 		"proxy_url: [a]", "http_headers: x", "http_headers: {a: x}",
 		"http_headers: {a: [x]}", "http_headers: {a: {values: x}}",
 		"http_headers: {a: {values: [[x]]}}", "http_headers: {a: {words: [x]}}",
-		"http_headers: {a: {values: [\"x\\ny: z\"]}}",
-		"http_headers: {a: {files: ['']}}",
+		"http_headers: {a: {values: [\"x\\ny: z\"]}}", "http_headers: {a: {files: ['']}}",
 		"http_headers: {\"a: b\\r\\nc\": {values: [x]}}",
 		"http_headers: {'': {values: [x]}}",
 	};
