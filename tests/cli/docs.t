@@ -111,6 +111,17 @@ is "$(missing "$columns" "$man")" "" "the man page has every column's heading"
 # In by-guest views the column CurAvg/s has this heading while they count exits.
 is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
 
+# instead: what kvmtop(8) names to use instead of other programs.
+instead() {
+	sed -n '/^\.Sh INSTEAD/,/^\.Sh PLAT/s/^\.Ql //p' man/kvmtop.8 |
+		sed -n 's/ [;:,.]$//; /^kvmtop /p'
+}
+check "there are commands instead of others" test "$(instead | wc -l)" -ge 10
+is "$(instead | while read -r kvmtop options; do
+	# shellcheck disable=SC2086 # words
+	"$KVMTOP" ${options%% -- *} --help >"$TMP/out" 2>&1 || echo "$kvmtop $options"
+done)" "" "and each is a command"
+
 thresholds=$("$KVMTOP" why --thresholds help | sed -E 's/^# ([a-z_]+ = [0-9.]+).*/\1/' |
 	grep -vE '^(critical|major|noise)_ratio ')
 man=$(sed -n '/^These causes are/,/^\.El/s/^\.It //p' man/kvmtop-why.8 | sed 's/ , /\n/g')
