@@ -137,7 +137,8 @@ fi
 # ---- what is kept
 
 "$TMP/account" -d -i -w "$TMP/h.db" -s 0.1 -n 3 -p "$held" </dev/null >"$TMP/out" 2>"$ERR"
-is "$("$KVMTOP" -r "$TMP/h.db" -1 -f '^halt_exits$' 2>&1 | awk '{ print $1, $2 }')" \
+is "$("$KVMTOP" -r "$TMP/h.db" -1 -f '^halt_exits$' 2>&1 |
+	awk 'NR > 2 { print $1, $2 }')" \
 	"halt_exits $((3 * ROUNDS))" "a history has them"
 
 # ---- nothing stays

@@ -228,7 +228,8 @@ done
 # wholes ARGUMENT...: what 100 % are in the rows that have a share, in ms.
 wholes() {
 	"$KVMTOP" report --json "$@" 2>/dev/null | tr '{' '\n' |
-		sed -n 's/.*"time_percent":\([0-9.]*\),.*"time_ns":\([0-9]*\).*/\1 \2/p' |
+		sed -n 's/.*"time_ns":\([0-9]*\).*"time_percent":\([0-9.]*\),.*/\2 \1/p
+			s/.*"time_percent":\([0-9.]*\),.*"time_ns":\([0-9]*\).*/\1 \2/p' |
 		awk '$1 >= 2 { printf "%.0f\n", $2 / $1 / 1e4 }' | sort -u
 }
 is "$(wholes --view hotspots "$data/svm-perf.data")" \

@@ -26,7 +26,7 @@ is "$(lines -1 --view guests | cut -d ' ' -f 1 | tail -n 2)" "$clean
 $clean" "-1 --view guests"
 is "$(lines -1 --view hotspots -f 0x3f8 | sed 's/.* =/=/; 1d' | LC_ALL=C sort)" "$clean  112
 $clean  115" "-1 --view hotspots: each with its pid, too"
-is "$(lines -l -n 1 -s 0.1 -b | sed -n '1s/.*s)  *//p')" "$clean(115) $clean(112)" \
+is "$(lines -l -n 1 -s 0.1 -b | sed -n '1s/.*s)  *//p')" "$clean(112) $clean(115)" \
 	"-l -b: headings"
 is "$(lines -l -n 1 -s 0.1 --view vcpus | cut -d ' ' -f 3 | sed 1d | sort -u)" "$clean" \
 	"-l --view vcpus"
@@ -37,8 +37,8 @@ is "$(lines -l -c -n 1 -s 0.1 --view vcpus | sed 1d | cut -d , -f 2,3,5)" \
 json=$(lines -1 --json --view guests)
 is "$(printf '%s\n' "$json" | wc -l)" 1 "--json: one line"
 is "$(printf '%s\n' "$json" | sed 's/{"guest"/\n&/g' | sed -n 's/^{\("guest".*\),"vcpus".*/\1/p')" \
-	'"guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":115
-"guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":112' "and one string for each"
+	'"guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":112
+"guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":115' "and one string for each"
 for options in "-1 -b" "-1 --view hotspots" "-l -n 1 -s 0.1 --view guests" "-1 --json -b" \
 	"-l -c -n 1 -s 0.1 --view hotspots"; do
 	# shellcheck disable=SC2086 # words
@@ -48,8 +48,8 @@ done
 
 name 112 'a,,b'
 is "$(lines -l -c -n 1 -s 0.1 -b | sed 1d | cut -d , -f 2-4)" \
-	'"=cmd()|""x""?{""y"":1}??[2J?z",115,2
-"a,b",112' "a comma is quoted"
+	'"a,b",112
+"=cmd()|""x""?{""y"":1}??[2J?z",115,2' "a comma is quoted"
 
 # The words of platforms: of one guest by libvirt's file, with Nova's metadata, of the other one by
 # Proxmox' options. Each face has them, and -g takes them.

@@ -382,7 +382,7 @@ TEST(deep_names_have_their_column, setup, teardown)
 		w->view.rows[depth].depth = (uint8_t)depth;
 		set_cell(w, "side", cell_text("kernel"));
 		set_cell(w, "self_percent", cell_percent(31, 1000));
-		set_cell(w, "time_percent", cell_percent(31, 1000));
+		set_cell(w, "incl_percent", cell_percent(31, 1000));
 	}
 	for (int cols = 50; cols < 200; cols++) {
 		made_picture(w, cols, 30);

@@ -371,7 +371,7 @@ TEST(help_fits_or_scrolls, setup, teardown)
 	usual(w);
 	w->screen.page = PAGE_HELP;
 	picture(w, 80, 35);
-	assert_non_null(strstr(line(w, 29), " Event      what happened; "));
+	assert_non_null(strstr(line(w, 30), " Event      what happened; "));
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM        3.0s  12:31:07\n"
 	      "kvm_exit 1200/s 0-2k/s 27s ▃▄▆\n"
