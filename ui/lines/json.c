@@ -525,7 +525,7 @@ static void add_metrics(struct json *json)
 
 void lines_print_schema(FILE *out)
 {
-#define ITS_ADDRESS(view) &view,
+#define ITS_ADDRESS(view) &(view),
 	static const struct view_type *const all[] = {
 		VIEW_LIST(ITS_ADDRESS)
 		&view_difference,
