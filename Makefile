@@ -19,6 +19,8 @@
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
+# Where the project is: a stand-in until it has an address. Packages name it, too.
+HOMEPAGE = https://kvmtop.example/
 
 # ---- the user's
 
@@ -100,7 +102,7 @@ FUZZERS = $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 SEEDS = $(FUZZ_SOURCES:tests/fuzz/fuzz_%.c=$(BUILD)/tests/fuzz/seeds_%)
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
-	-Wcast-qual -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wold-style-definition
+	-Wcast-qual -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wold-style-definition -Wdate-time
 CLANG_WARNINGS = -Wconditional-uninitialized -Wunreachable-code -Wcomma
 MORE_WARNINGS = -Werror $(if $(findstring clang,$(CC)),$(CLANG_WARNINGS),-Wlogical-op \
 	-Wduplicated-cond -Wtrampolines -Walloca)
@@ -539,8 +541,9 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 CHECKS ?= check check-live check-hosts check-packages lint analyze fuzz
 RELEASE_HOSTS = $(HOSTS) svm-other vmx-other vmx-pml arm64-other arm64-symbols svm-sid svm-trixie \
 	svm-fleet
-release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@EVERY=1 HOSTS="$(RELEASE_HOSTS)" ROUNDS=12 packaging/tools/release $(VERSION) \
+release: ## CHECKS, then tarball, packages, static program, SPDX, notes, checksums in build/release
+	@EVERY=1 HOSTS="$(RELEASE_HOSTS)" ROUNDS=12 HOMEPAGE=$(HOMEPAGE) \
+		packaging/tools/release $(VERSION) \
 		$(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built

@@ -16,6 +16,33 @@ is "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' packaging/debian/changelog)" "$versio
 is "$(sed -n 's/^Version: *//p' packaging/kvmtop.spec)" "$version" "so has the spec file"
 is "$(sed -n 's/^pkgver=//p' packaging/PKGBUILD)" "$version" "so has the PKGBUILD"
 like "$(cat NEWS.md)" "^## $version( |$)" "so have the news"
+homepage=$(sed -n 's/^HOMEPAGE = //p' Makefile)
+is "$(grep -rhoE 'https?://[^ ]*' packaging/debian/control packaging/kvmtop.spec \
+	packaging/PKGBUILD packaging/oss-fuzz | grep -v "^$homepage")" "" \
+	"each address is the project's"
+
+# What spdx lists of archives: the source package, or the file where no package has it.
+: >"$TMP/libown.a"
+printf '%s\n' build/libkvmtop.a "($TMP/libown.a)a.o" "$TMP/libown.a(b.o)" /usr/lib/crt1.o \
+	"$(gcc -print-libgcc-file-name)" >"$TMP/linked"
+spdx() {
+	SOURCE_DATE_EPOCH=0 packaging/tools/spdx "$KVMTOP" "$version" "$homepage" <"$TMP/linked"
+}
+spdx >"$TMP/spdx"
+is "$(sed -n 's/^PackageName: //p' "$TMP/spdx" | grep -v gcc)" "kvmtop
+libown.a" "an SPDX list has the program and its libraries"
+is "$(sed -n 's/^Relationship: //p' "$TMP/spdx" | grep -v gcc)" \
+	"SPDXRef-DOCUMENT DESCRIBES SPDXRef-kvmtop
+SPDXRef-kvmtop STATIC_LINK SPDXRef-libown.a" "each once, as a part of the program"
+like "$(cat "$TMP/spdx")" "^PackageChecksum: SHA256: $(sha256sum "$KVMTOP" | cut -d ' ' -f 1)$" \
+	"with the program's checksum"
+! command -v dpkg-query >"$TMP/out" ||
+	like "$(cat "$TMP/spdx")" 'purl pkg:deb/[a-z]*/gcc[-0-9]*@[0-9].*arch=source$' \
+		"and with packages"
+is "$(spdx)" "$(cat "$TMP/spdx")" "the same each time"
+
+# OSS-Fuzz gets each fuzzer that make fuzz has.
+like "$(cat packaging/oss-fuzz/build.sh)" '^targets=\(tests/fuzz/fuzz_\*\.c\)$' "OSS-Fuzz has all"
 
 deps=packaging/tools/deps
 # What packaging/debian/ must not name: packages that every build has.
