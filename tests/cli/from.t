@@ -90,8 +90,9 @@ for name in "$url" "$url/" "${url#http://}" "${url#http://}/prefix/"; do
 done
 like "$(said --from "$url" -1)" "^1 kvmtop: $url has no kvmtop_build_info" "one without kvmtop"
 stop "$SPAWNED"
-spawn "$KVMTOP" export --sysroot tests/sysroot/amd --listen "$(basename "$url")" 2>"$TMP/export"
-like "$(wait_for 20 grep -q . "$TMP/export"; said -r "$url" -1)" \
+spawn "$KVMTOP" export --sysroot tests/sysroot/amd --listen "$(basename "$url")"
+wait_for 20 is_sampling "$SPAWNED"
+like "$(said -r "$url" -1)" \
 	"^1 kvmtop: $url: kvmtop export answers there, .*: give the address of that Prometheus" \
 	"our exporter is no Prometheus"
 stop "$SPAWNED"
