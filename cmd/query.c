@@ -389,7 +389,9 @@ int query_of_recording(const struct options *options, const struct guests *guest
 		       const struct view_type *type, struct query *query,
 		       struct query_parts *parts, bool *ret_is_none, struct error *error)
 {
-	int column = options->sort ? view_column_by_id(type, options->sort) : -ENOENT;
+	size_t column = 0;
+	bool is_sorted = options->sort && view_column_find(type, options->sort, true, &column,
+							   &(struct error){ "" }) == 0;
 	int err;
 
 	pattern_free(parts->filter);
@@ -402,7 +404,7 @@ int query_of_recording(const struct options *options, const struct guests *guest
 	};
 	query->children = type->has_calls ? options->children || options->folded || options->svg :
 					    type->has_trees;
-	query->sort = column < 0 ? query_default_sort(query) : (size_t)column;
+	query->sort = is_sorted ? column : query_default_sort(query);
 	query->event = options->event;
 	query->groups = options->groups;
 	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;

@@ -2,14 +2,18 @@
 /* Matches regular expressions by PCRE2, and writes bytes as digits. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
+#include <ctype.h>
 #include <errno.h>
 #include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/text.h"
 #include "lib/xalloc.h"
+
+#define WORD_MAX 64 /* longer words are not compared */
 
 /* ---- regular expressions ---- */
 
@@ -19,6 +23,61 @@
  */
 #define MATCH_LIMIT 10000
 #define HEAP_LIMIT_KIB 16384
+
+int word_find(const char *const *words, size_t nr, const char *typed)
+{
+	size_t len = strlen(typed), nr_begin = 0, begins = 0;
+
+	for (size_t i = 0; len && i < nr; i++) {
+		if (strcasecmp(words[i], typed) == 0)
+			return (int)i;
+		if (strncasecmp(words[i], typed, len) != 0)
+			continue;
+		begins = i;
+		nr_begin++;
+	}
+	return nr_begin == 1 ? (int)begins : -ENOENT;
+}
+
+/* How many letters differ, or are missing, or are too many (Levenshtein); b: WORD_MAX at most. */
+static size_t word_distance(const char *a, const char *b)
+{
+	size_t costs[WORD_MAX + 1], len = strlen(b);
+
+	for (size_t j = 0; j <= len; j++)
+		costs[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t before = costs[0]++;
+
+		for (size_t j = 1; j <= len; j++) {
+			bool is_other = tolower((unsigned char)a[i]) !=
+					tolower((unsigned char)b[j - 1]);
+			size_t changed = before + is_other, least;
+
+			least = costs[j] < costs[j - 1] ? costs[j] : costs[j - 1];
+			before = costs[j];
+			costs[j] = changed <= least ? changed : least + 1;
+		}
+	}
+	return costs[len];
+}
+
+const char *word_nearest(const char *const *words, size_t nr, const char *typed)
+{
+	size_t least = strlen(typed) / 3 + 2;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < nr && strlen(typed) <= WORD_MAX; i++) {
+		size_t distance = strlen(words[i]) <= WORD_MAX ? word_distance(typed, words[i]) :
+								 least;
+
+		if (distance < least) {
+			least = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
 
 void hex_put(char *ret_text, const uint8_t *bytes, size_t nr)
 {

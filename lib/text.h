@@ -12,6 +12,15 @@
 #include "lib/error.h"
 #include "lib/utf8.h"
 
+/*
+ * Which word was typed, in small or capital letters: one of them, or the only one that begins with
+ * it. Its index, or -ENOENT.
+ */
+int word_find(const char *const *words, size_t nr, const char *typed);
+
+/* The word that is most like what was typed: NULL if in each more than a third of it is wrong. */
+const char *word_nearest(const char *const *words, size_t nr, const char *typed);
+
 /* Two digits for each byte, and a NUL. */
 void hex_put(char *ret_text, const uint8_t *bytes, size_t nr);
 

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "core/views/view.h"
 
 #define VIEW_POINTER(view) &(view),
@@ -66,16 +68,22 @@ void view_type_titles(char *buf, size_t size)
 
 int view_type_find(const char *name, const struct view_type **ret_type, struct error *error)
 {
-	const struct view_type *type = view_type_by_name(name);
+	const char *words[ARRAY_SIZE(types)], *nearest;
 	char names[128];
+	size_t nr = 0;
+	int found;
 
-	if (!type) {
-		view_type_names(names, sizeof(names));
-		return error_set(error, -EINVAL, "\"%s\": no such view; there are: %s", name,
-				 names);
+	for (; view_type_at(nr); nr++)
+		words[nr] = types[nr]->name;
+	found = word_find(words, nr, name);
+	if (found >= 0) {
+		*ret_type = types[found];
+		return 0;
 	}
-	*ret_type = type;
-	return 0;
+	view_type_names(names, sizeof(names));
+	nearest = word_nearest(words, nr, name);
+	return error_set(error, -EINVAL, "\"%s\": no such view%s%s; there are: %s", name,
+			 nearest ? "; the nearest is " : "", nearest ? nearest : "", names);
 }
 
 size_t view_columns(const struct view_type *type)
@@ -116,6 +124,7 @@ static const struct {
 	{ "mean_time", "avg_ns" },     { "stddev", "stddev_ns" },
 	{ "p50", "p50_ns" },	       { "p99", "p99_ns" },
 	{ "max", "max_ns" },	       { "max_time", "max_ns" },
+	{ "exits/s", "rate" }, /* the heading where rows are owners */
 };
 
 int view_column_by_id(const struct view_type *type, const char *id)
@@ -123,9 +132,29 @@ int view_column_by_id(const struct view_type *type, const char *id)
 	int column = column_by_name(type, id);
 
 	for (size_t i = 0; column < 0 && i < ARRAY_SIZE(aliases); i++) {
-		if (strcmp(aliases[i].word, id) == 0)
+		if (strcasecmp(aliases[i].word, id) == 0)
 			column = column_by_name(type, aliases[i].id);
 	}
+	return column;
+}
+
+/* A column by what users type: its heading or its name, or the begin of one. */
+static int column_by_word(const struct view_type *type, const char *typed,
+			  const char **ret_nearest)
+{
+	const char *titles[VIEW_COLUMNS], *names[VIEW_COLUMNS];
+	int column = view_column_by_id(type, typed);
+	size_t nr = 0;
+
+	for (; type->columns[nr].id; nr++) {
+		titles[nr] = column_title(&type->columns[nr]);
+		names[nr] = column_name(&type->columns[nr]);
+	}
+	if (column < 0)
+		column = word_find(titles, nr, typed);
+	if (column < 0)
+		column = word_find(names, nr, typed);
+	*ret_nearest = word_nearest(names, nr, typed);
 	return column;
 }
 
@@ -148,15 +177,18 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct error *error)
 {
-	int column = view_column_by_id(type, id);
+	const char *nearest;
+	int column = column_by_word(type, id, &nearest);
 	bool is_tab = view_type_by_name(type->name);
 	char list[560];
 
 	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
 		view_column_ids(type, is_recording, list, sizeof(list));
 		return error_set(error, -EINVAL,
-				 "\"%s\": no column to sort by%s%s; there are: %s", id,
-				 is_tab ? " in view " : "", is_tab ? type->name : "", list);
+				 "\"%s\": no column to sort by%s%s%s%s; there are: %s", id,
+				 is_tab ? " in view " : "", is_tab ? type->name : "",
+				 column < 0 && nearest ? "; the nearest is " : "",
+				 column < 0 && nearest ? nearest : "", list);
 	}
 	*ret_column = (size_t)column;
 	return 0;

@@ -52,6 +52,41 @@ static void is_column(const struct view_type *type, const char *word, const char
 	assert_string_equal(column_name(&type->columns[column]), id);
 }
 
+static void is_no_column(const struct view_type *type, const char *word, const char *says)
+{
+	struct error error = { "" };
+	size_t column;
+
+	assert_int_equal(view_column_find(type, word, true, &column, &error), -EINVAL);
+	if (!strstr(error.text, says))
+		fail_msg("%s: %s", word, error.text);
+}
+
+TEST(by_heading_and_begin)
+{
+	is_column(&view_guests, "KVM%", "kvm_percent");
+	is_column(&view_guests, "kvm%", "kvm_percent");
+	is_column(&view_guests, "wait", "wait_percent");
+	is_column(&view_guests, "Exits/s", "rate");
+	is_column(&view_exits, "TIME_PERCENT", "time_percent");
+	is_no_column(&view_guests, "kvm_precent", "in view guests; the nearest is kvm_percent;");
+	is_no_column(&view_guests, "b", "no column to sort by"); /* Block%, BlkVMM% */
+	is_no_column(&view_guests, "xyzzyxyzzy", "in view guests; there are: guest, pid");
+	is_no_column(&view_guests, "", "no column to sort by");
+}
+
+TEST(views_by_begin)
+{
+	const struct view_type *type = NULL;
+	struct error error = { "" };
+
+	assert_int_equal(view_type_find("VCPU", &type, &error), 0);
+	assert_ptr_equal(type, &view_vcpus);
+	assert_int_equal(view_type_find("wh", &type, &error), -EINVAL); /* who, where, why */
+	assert_int_equal(view_type_find("exists", &type, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "no such view; the nearest is exits; there are: events"));
+}
+
 TEST(of_exits)
 {
 	const struct view_type *type = &view_exits;
