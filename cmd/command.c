@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/output.h"
 #include "lib/process.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -152,6 +153,21 @@ static int check_outputs(const struct command *command, const struct options *op
 	return err;
 }
 
+static int say_unknown(const char *name)
+{
+	const char *words[ARRAY_SIZE(commands)], *nearest;
+	char names[128];
+	struct error error;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		words[i] = commands[i]->name;
+	nearest = word_nearest(words, ARRAY_SIZE(commands), name);
+	command_names(names, sizeof(names));
+	error_set(&error, -EINVAL, "\"%.40s\": no such command%s%s; there are: %s", name,
+		  nearest ? "; the nearest is " : "", nearest ? nearest : "", names);
+	return say_usage("", &error);
+}
+
 int command_main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
@@ -159,6 +175,8 @@ int command_main(int argc, char **argv)
 	struct options options;
 	struct error error = { "" };
 
+	if (!command && argc > 1 && argv[1][0] != '-')
+		return say_unknown(argv[1]);
 	if (!command)
 		command = &top_command;
 	if (options_parse(command, argc - is_named, argv + is_named, &options, &error) < 0)

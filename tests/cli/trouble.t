@@ -82,8 +82,9 @@ fails 2 'unknown option --nothing' "an unknown long option" --nothing
 fails 2 'option --batch takes no argument' "an argument that is not taken" --batch=1
 fails 2 'option -s needs SECONDS' "an argument that is missing" -l -s
 fails 2 'unexpected argument "x"' "a word too many" -1 x
-fails 2 'first word: exits, export, format, record, report, timeline, where, who, why$' \
-	"a command that is none" foo
+fails 2 '"exots": no such command; the nearest is exits;' "a command that is none" exots --help
+fails 2 '"foo": no such command; there are: exits, export, format, record, report, timeline, ' \
+	"another one" foo
 fails 2 '-1/--once and -l/--log .*: -l -n 1 -s 1' "-1 and -l" -1 -l
 fails 2 '-1/--once and -L/--output ' "-1 and -L" -1 -c -L "$TMP/none.csv"
 fails 2 'no such view' "a view that is none" -1 --view nothing
