@@ -352,12 +352,17 @@ static void name_command(const struct measure *measure, struct finding *finding)
 	const struct field *field =
 		finding->field == FIELD_NONE ? NULL : fields_get(fields, finding->field);
 
+	bool is_named;
+
 	if (!guest || !finding->rule->where)
+		return;
+	is_named = is_plain(guest->name) && !is_shared(measure, guest->name);
+	if (!is_named && guest->pid <= 0) /* as a CPU of ACRN */
 		return;
 	if (field && (field->use == USE_ARGUMENT || field->use == USE_EXIT_PART))
 		field = field->reason == FIELD_NONE ? NULL : fields_get(fields, field->reason);
 	add_remedy(finding, " kvmtop where ");
-	if (is_plain(guest->name) && !is_shared(measure, guest->name))
+	if (is_named)
 		add_remedy(finding, "-g %s", guest->name);
 	else
 		add_remedy(finding, "-p %d", (int)guest->pid);

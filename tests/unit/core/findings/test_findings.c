@@ -757,6 +757,19 @@ TEST(guests_of_one_name, setup, teardown)
 	}
 }
 
+/* As a CPU of ACRN: no option names it. */
+TEST(a_guest_without_a_process, setup, teardown)
+{
+	struct world *world = *state;
+
+	assert_int_equal(guests_add_fake(world->guests, 0, "CPU 0", 1), 3);
+	whole_second(world, 3, 0);
+	add(world, (struct key){ 3, 0, USER_BLOCKED_IO }, SECOND / 2);
+	take(world);
+	found(world);
+	assert_null(strstr(cell_of(world, "remedy"), "kvmtop where"));
+}
+
 TEST(a_quota_without_a_name, setup, teardown)
 {
 	struct world *world = *state;
