@@ -510,8 +510,9 @@ exits_options() {
 	is "$(exit_of total "" "$PIO") $(exit_of total "" "$CPUID")" "90 $(cpuids 330 1)" \
 		"exits -v 1: vCPU 1 and not the other"
 	is "$(status_of kvmtop exits -p "$right" -v 4 1)" 2 "exits -v 4: a usage error"
-	like "$(cat "$TMP/err")" "no vCPU 4 in guest right \(pid $right\): it has 0-1" \
-		"exits -v 4: says which there are"
+	like "$(cat "$TMP/err")" \
+		"guest right \(pid $right\) has no vCPU 4: kvmtop exits -a -p $right lists " \
+		"exits -v 4: says how to list them"
 	two_stop
 }
 
@@ -640,7 +641,7 @@ exits_faults() {
 	echo "$e_was" >$e_huge
 	is "$(exit_of total "" "$FAULT write 4K")" none "exits --event fault: no small pages"
 	check "exits --event fault: a huge one" \
-		grep -Eq ",$FAULT (write|exec) 2M," "$TMP/exits"
+		grep -Eq "^$FAULT (write|exec) 2M," "$TMP/exits"
 }
 
 # A guest shares its CPU with a program that reads a BPF map all the time. Where the kernel can be
