@@ -238,7 +238,7 @@ static const struct option_spec specs[] = {
 	       FILES, .words = "help"),
 	OTHER(TOP | EXITS | WHERE | REPORT, 0, "guest-kallsyms", "NAME=FILE", take_kallsyms,
 	      "its functions, by a copy of its /proc/kallsyms"),
-	FLAG(TOP | EXITS | WHERE, 0, "guest-symbols", guest_symbols,
+	FLAG(TOP | NOW | EXITS | WHERE, 0, "guest-symbols", guest_symbols,
 	     "functions of Linux guests, by their memory"),
 	FLAG(TOP, 0, "complete", complete, "what the shell can offer next, after -- and words",
 	     IN_MAN),

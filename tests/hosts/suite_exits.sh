@@ -964,7 +964,7 @@ brief_begin() {
 	e_has_screen=no
 	if has_screen; then
 		e_has_screen=yes
-		screen_start 160 30 "exec kvmtop -s 0.5 --view vcpus"
+		screen_start 200 30 "exec kvmtop -s 0.5 --view vcpus"
 		wait_for 120 samples_or_ended "$(screen_pid)"
 	fi
 	exits_begin
