@@ -46,7 +46,7 @@ struct exits_off {
 	__u64 waited_ns, slept_ns;
 };
 
-/* Of the time of exits of one reason. Waiting is no part of the time: it is beside it. */
+/* Parts of the time of a reason's exits. Waiting is no part of the time: it is beside it. */
 struct exits_parts {
 	__u64 waited_ns; /* for a CPU */
 	__u64 blocked_ns; /* asleep, though the guest had work */

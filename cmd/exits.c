@@ -40,7 +40,7 @@ struct exits_run {
 
 /* ---- the guests and threads that are counted */
 
-/* Of the guest of -p or -g: what has a row, and the vCPU of -v. -EINVAL: a usage error. */
+/* Chooses what has a row, and the vCPU of -v, in the guest of -p or -g. -EINVAL: usage. */
 static int choose_rows(struct exits_run *run, const struct guests *guests, struct error *error)
 {
 	const struct options *options = run->run.options;

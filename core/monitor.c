@@ -220,7 +220,7 @@ void monitor_close(struct monitor *monitor)
 
 /*
  * The next guest of a name has its counts from its start on if each guest is counted apart. Events
- * are counted of the chosen one, but for findings, which are about their bearers' exits, too.
+ * are counted of the chosen one; findings need the exits of all guests that bear the name, too.
  */
 static enum want_scope scope_of(const struct query *query, bool has_events)
 {

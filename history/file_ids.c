@@ -124,7 +124,7 @@ int file_add_fields(struct history_file *file, struct error *error)
 
 /* ---- guests: a row for each; from one sample on to before another it was there */
 
-/* Of a writer's first inventory nothing is noted. */
+/* A writer's first inventory is not noted. */
 static int note_guest(struct history_file *file, uint32_t id, const char *what, uint64_t time_ns,
 		      struct error *error)
 {

@@ -66,7 +66,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 
 /* ---- the clock */
 
-/* Of another boot the monotonic clock does not go on. */
+/* The monotonic clock of another boot does not go on. */
 static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error *error)
 {
 	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);

@@ -17,7 +17,7 @@
 
 /* ---- lists */
 
-/* Of a key that came back, what was forgotten comes first. */
+/* If a key came back, its forgotten row comes first. */
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;

@@ -56,7 +56,7 @@ struct change {
 	 * vCPU's exits are of its reasons; 0: none. For pack.h, which links the rows with it.
 	 */
 	uint32_t sum;
-	/* Of a counter: how much it grew, or its total. Of a gauge or a peak: the level. */
+	/* How much a counter grew, or its total; the level of a gauge or a peak. */
 	uint64_t count;
 	uint64_t parent_before; /* of a total, see struct stats_item */
 };

@@ -22,7 +22,7 @@ struct series_point {
 	uint64_t time_ns;     /* CLOCK_REALTIME at its end */
 	uint64_t interval_ns; /* its length; 0: not known, no rate */
 	bool is_gap;	      /* before it nothing was recorded for a while */
-	bool is_first;	      /* since what is counted changed: perhaps a gap is before it */
+	bool is_first;	      /* since what is counted changed: a gap may be before it */
 	uint32_t segment;     /* of the moment */
 	uint64_t count;	      /* exits that began */
 	uint64_t exit_ns;     /* the time of exits */

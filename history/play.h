@@ -236,7 +236,7 @@ void rates_release(struct rates *rates);
  * sparklines; further ones are the moments that are added.
  */
 
-/* Of a moment with one of these, nothing of the moment before is used. */
+/* A moment with one of these uses nothing of the moment before. */
 #define NOTHING_BEFORE (MOMENT_FIRST | MOMENT_AFTER_LOSS)
 
 struct replay {

@@ -62,7 +62,7 @@ int recent_add(struct recent *recent, const struct moment *moment, const struct 
 
 /*
  * Adds samples in the thread that takes them, for what is read faster than it happened.
- * Zero-initialised but for the first two; recent_writer_release() in any case.
+ * Zero-initialised except for the first two; recent_writer_release() in any case.
  */
 struct recent_writer {
 	struct recent *recent;

@@ -50,7 +50,7 @@ static struct left *begin_left(struct sums *sums, const struct changes *changes,
 	return left;
 }
 
-/* Of the row that this one is a part of; NULL: there is none, or it is a part itself. */
+/* The row that this one is a part of; NULL: there is none, or it is a part itself. */
 static struct left *find_left(struct sums *sums, const struct changes *changes, size_t part)
 {
 	const struct change *list = changes->list;

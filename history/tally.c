@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Of two totals the difference is what happened between them. */
+/* The difference of two totals is what happened between them. */
 #include <stdlib.h>
 #include <string.h>
 

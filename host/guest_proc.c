@@ -308,7 +308,7 @@ static pid_t find_thread(const struct vcpu_list *named, int index, const struct 
 }
 
 /*
- * QEMU numbers its threads 0, 1, 2, 3 where the kernel has APIC IDs, perhaps 0, 1, 4, 5. If there
+ * QEMU numbers its threads 0, 1, 2, 3 where the kernel has APIC IDs, such as 0, 1, 4, 5. If there
  * are as many threads as vCPUs, the nth vCPU gets the nth thread; otherwise a vCPU gets the thread
  * with its number.
  */

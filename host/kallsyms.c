@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads lines of address, type, name and perhaps [module], and sorts them by address. */
+/* Reads lines of address, type, name and, of a module, [module]; sorts them by address. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

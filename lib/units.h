@@ -3,7 +3,7 @@
  * units - durations, sizes and seconds as users type them: "7d", "1h30min", "2G", "4MiB", "0.5".
  *
  * A number may have a fraction ("1.5h") and a blank after it ("30 min"). Small and capital letters
- * are the same. A number without a unit is an error, but for seconds, and 0 needs none.
+ * are the same. A number without a unit is an error, except for seconds; 0 needs none.
  */
 #ifndef KVMTOP_LIB_UNITS_H
 #define KVMTOP_LIB_UNITS_H

@@ -60,7 +60,7 @@ void when_format_zone(char *buf, size_t size, uint64_t time_ns);
 /* "10:31:07.123456" */
 void when_format_exact(char *buf, size_t size, uint64_t time_ns);
 
-/* Of what has no time of day, seconds from its start: "2.500000". */
+/* Seconds from the start of what has no time of day: "2.500000". */
 void when_format_seconds(char *buf, size_t size, uint64_t ns);
 
 /* ISO 8601, to the millisecond, with the offset from UTC: "2026-11-21T10:31:07.123+01:00". */

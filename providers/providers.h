@@ -21,7 +21,7 @@ struct reasons;
 
 PROVIDER_LIST(PROVIDER_DECLARE)
 
-/* Of the providers that need BPF, what a build without it says, too (tracepoint/no_bpf.c). */
+/* A build without BPF says so, too, for the providers that need it (tracepoint/no_bpf.c). */
 #define ABOUT_ACCOUNT \
 	.name = "account", \
 	.help = "KVM's own counters by vCPU, read by BPF; of every VMM, under lockdown, too", \

@@ -108,7 +108,7 @@ static inline void spread_add(struct spread *spread, uint64_t ns)
 	buckets_add(&spread->buckets, ns);
 }
 
-/* Adds the durations of more to spread, but for the buckets. */
+/* Adds the durations of more to spread, without the buckets. */
 void spread_join(struct spread *spread, const struct spread *more);
 
 /* The sum of the squared differences from the mean. */

@@ -35,7 +35,7 @@ struct follow {
 /* Whether the inventory has changed since; then items move. */
 bool follow_update(struct follow *follow);
 
-/* Of a list of guests; NULL: the guest is not there. */
+/* A guest's item in a list of guests; NULL: the guest is not there. */
 void *follow_find(const struct follow *follow, uint32_t guest);
 
 /* The item that has its turn; the next one is the next one's. There is one. */

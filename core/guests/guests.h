@@ -29,7 +29,7 @@
 #define GUEST_NONE 0u
 #define GUEST_ALL  0u
 
-/* Of a fleet, a label: VM's name and pid, see ui/metrics/metrics.h, or a host's name and port. */
+/* In a fleet a label: VM's name and pid, see ui/metrics/metrics.h, or a host's name and port. */
 #define GUEST_NAME_SIZE (VM_NAME_SIZE + 32)
 
 struct guest {
@@ -131,7 +131,7 @@ void guests_report(struct guests *guests, pid_t pid, struct vm_part *parts, size
 /* There are no more reports: guests_refresh() finds out by itself again. */
 void guests_end_reports(struct guests *guests);
 
-/* Of guests of one name in a recording: the name with the pid in front, "112 web1". */
+/* In a recording, guests of one name get the pid in front of it: "112 web1". */
 void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name);
 /* The name without it. */
 const char *guest_shared_name(const struct guest *guest);

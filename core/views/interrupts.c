@@ -64,7 +64,7 @@ static int by_vector(const void *a, const void *b, void *facts)
 	       (int)fields_get(((const struct facts *)facts)->fields, y->key.field)->part;
 }
 
-/* All of the row's time is entering, but for the parts in which its thread slept or waited. */
+/* The row's time is entering, except for the parts in which its thread slept or waited. */
 static void begin_parts(const struct view *view, struct view_row *row, const struct row_of *of)
 {
 	uint64_t ns = who_ns(of->query, of->group);

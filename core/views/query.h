@@ -73,7 +73,7 @@ struct query {
 	uint64_t until_ns;	      /* and until then; 0: no limit */
 
 	/* Exits, waits and interrupts, view_exits, view_who and view_interrupts: */
-	uint64_t since_ns; /* all since the start, which was so long ago; 0: the last interval */
+	uint64_t since_ns; /* what counts: all since the start, this long; 0: the last interval */
 
 	/* Findings, view_why: */
 	const struct thresholds *thresholds; /* NULL: the defaults */

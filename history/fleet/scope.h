@@ -182,7 +182,7 @@ struct lines {
 	unsigned int nr; /* of cells */
 };
 
-/* Adds the fields. Zeroed before, but for fields, step_ns and is_all. */
+/* Adds the fields. Zeroed before, except for fields, step_ns and is_all. */
 void lines_init(struct lines *lines);
 void lines_release(struct lines *lines);
 

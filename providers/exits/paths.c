@@ -163,7 +163,7 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 {
 	struct stacks *to = paths->config.stacks;
 	bool is_off = key->state == EXITS_STACK_OFF;
-	/* Of a thread that sleeps in KVM's halt there are no stacks. */
+	/* A thread that sleeps in KVM's halt has no stacks. */
 	bool has_kernel = key->kernel || (!key->user && !is_off);
 	struct path kernel, user;
 	uint32_t node;

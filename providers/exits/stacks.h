@@ -72,7 +72,7 @@ void exits_paths_report(const struct exits_paths *paths, struct error *error);
 
 /*
  * After a reading: the kernel keeps stacks until there may be too many; then all are forgotten, and
- * kept anew, but for these nr, which are sorted.
+ * kept anew, except for these nr, which are sorted.
  */
 bool exits_paths_are_many(const struct exits_paths *paths);
 void exits_paths_forget(struct exits_paths *paths, uint64_t *stay, size_t nr);

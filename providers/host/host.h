@@ -139,7 +139,7 @@ void host_threads_free(struct host_threads *threads);
 void host_threads_collect(struct host_threads *threads, struct sample *sample,
 			  uint64_t *ret_time_ns);
 
-/* Of how many vCPUs the cgroup is hidden, so that their quotas are not known. */
+/* How many vCPUs have a hidden cgroup, so that their quotas are not known. */
 size_t host_threads_hidden(const struct host_threads *threads);
 
 /*

@@ -308,7 +308,7 @@ static void read_thread(struct host_threads *threads, struct host_thread *thread
 		read_cpu(threads, thread);
 }
 
-/* Of an interval in which a thread also ran it is not known how long it was stopped. */
+/* In an interval in which the thread also ran nothing says how long it was stopped. */
 static void charge_stopped(struct host_threads *threads, uint64_t time_ns)
 {
 	for (size_t i = 0; i < threads->follow.nr; i++) {

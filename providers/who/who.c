@@ -157,7 +157,7 @@ static bool begin_question(struct who *who, int32_t pid, uint32_t field)
 	return true;
 }
 
-/* Of several of a name the one that was found last; one that has ended has no pid. */
+/* If several have the name, the one that was found last; one that has ended has no pid. */
 static void keep_pid(struct who *who, const struct who_time *time, uint32_t field)
 {
 	const struct field *of = fields_get(who->args.fields, field);

@@ -4,7 +4,7 @@
  * never change. The value of a counter is its delta, or 0 while nothing counts it; the value of a
  * gauge or peak is its level, where kvm_stat wrote the change of the level.
  *
- * Of every view a line for each row, below the ids of the view's columns. Durations are in ns.
+ * Every view has a line for each row, below the ids of the view's columns. Durations are in ns.
  */
 #include <ctype.h>
 #include <errno.h>

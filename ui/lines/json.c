@@ -131,7 +131,7 @@ static void add_elapsed(struct json *json, uint64_t ns)
 		add_text(json, "elapsed_s", NULL);
 }
 
-/* Of a recording a number of seconds. */
+/* A recording has a number of seconds. */
 static void add_time(struct json *json, const struct lines_config *config, const char *key,
 		     uint64_t time_ns)
 {

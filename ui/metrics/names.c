@@ -242,7 +242,7 @@ static void take_forgotten(struct names *names, const struct facts *facts)
 	}
 }
 
-/* Of guests that ended, what stats still have; guests of which they have nothing are dropped. */
+/* What stats still have of guests that ended; a guest of which they have nothing is dropped. */
 static void take_known(struct names *names, const struct facts *facts)
 {
 	const struct stats *stats = facts->stats;

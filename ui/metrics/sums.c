@@ -214,7 +214,7 @@ static void take_waits(struct metric_sums *sums, const struct facts *facts)
 	}
 }
 
-/* Of a guest, and of the ones that had its label before. */
+/* The sum of a guest, and of the ones that had its label before. */
 static uint64_t total_of(const struct facts *facts, const struct guest_sum *guest, struct key key,
 			 const char *field)
 {

@@ -139,7 +139,7 @@ static int width_of(const struct series *series, size_t i, bool is_first)
 	return 1 + (series->points[i].is_gap && !is_first);
 }
 
-/* Of the points up to last that fit into that many columns, the first. */
+/* The first of the points up to last that fit into that many columns. */
 static size_t first_that_fits(const struct series *series, size_t last, int room)
 {
 	size_t first = last;

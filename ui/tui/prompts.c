@@ -169,7 +169,7 @@ static void prompt_threshold(struct tui *tui)
 	tui_open_prompt(tui, label, "", take_threshold);
 }
 
-/* Of the row's guest, vCPU and exit. Halts are not listed, unless a halt is selected. */
+/* Lists the exits of the row's guest, vCPU and exit; halts only if a halt is selected. */
 static bool enter_long(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {
@@ -208,7 +208,7 @@ static bool enter_code(struct query *query, const struct view_row *row, const st
 	return query_enter_code(query, row, facts);
 }
 
-/* Of the selected exit; else of what the query is about. */
+/* Shows the code of the selected exit; without one, of what the query is about. */
 void tui_show_code(struct tui *tui)
 {
 	const struct query *query = tui->query;

@@ -73,7 +73,7 @@ static bool is_of_guests(const struct view_type *type)
 	return type == &view_guests || type == &view_hosts;
 }
 
-/* Of all hosts: hosts instead of guests. */
+/* Where all hosts are shown: hosts instead of guests. */
 static const struct view_type *guests_type(const struct tui *tui)
 {
 	return tui_shows_machines(tui) ? &view_hosts : &view_guests;

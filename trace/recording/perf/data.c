@@ -8,7 +8,7 @@
  * there are too many.
  *
  * In a folder, each CPU's records have a file of their own, which is a source of its own. There are
- * no marks: the kernel has sorted the records, but for an interrupt between the moment when a
+ * no marks: the kernel has sorted the records, except for an interrupt between the moment when a
  * record gets its time and the moment when it gets its place.
  */
 #include <errno.h>
