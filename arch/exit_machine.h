@@ -38,6 +38,12 @@
 #define EXITS_CELLS 128 /* a power of two */
 #define EXITS_HALT EXITS_CELLS
 
+/* The number without the bit. */
+static inline __u32 exits_cell_of(__u32 cell)
+{
+	return cell % EXITS_CELLS;
+}
+
 /* Why a thread has no CPU: it could run; it sleeps, and the guest has work; or has none. */
 enum exits_away { EXITS_WAITS, EXITS_BLOCKED, EXITS_IDLES };
 

@@ -62,7 +62,7 @@ static __always_inline void set_argument(struct exits_thread *thread, enum exit_
 	key->c = c;
 	key->thread = thread->number;
 	key->kind = kind;
-	key->cell = exits_open_since(&thread->at) ? thread->at.cell % EXITS_CELLS : EXITS_NO_CELL;
+	key->cell = exits_open_since(&thread->at) ? exits_cell_of(thread->at.cell) : EXITS_NO_CELL;
 	key->epoch = thread->epoch;
 	key->is_rest = 0;
 }

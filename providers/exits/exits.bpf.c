@@ -84,7 +84,7 @@ ON_EXIT(on_other_exit, EXIT_IN_SECOND)
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
 {
-	__u32 cell = thread->at.cell % EXITS_CELLS;
+	__u32 cell = exits_cell_of(thread->at.cell);
 	struct exits_long *exit;
 
 	if (is_left_out[cell])
@@ -255,16 +255,16 @@ ON_EVENT(on_userspace, "kvm_userspace_exit", begin_userspace(ctx))
 /* The cells that share EXITS_OTHER have no twin. KVM has the halts of L2 that L1 does not want. */
 static __noinline __u32 add_twin(__u32 cell)
 {
-	const struct exits_code *code = &codes[cell % EXITS_CELLS];
+	const struct exits_code *code = &codes[exits_cell_of(cell)];
 	__u32 twin = EXITS_OTHER;
 
-	if (cell % EXITS_CELLS)
+	if (exits_cell_of(cell))
 		twin = add_cell(code->code, code->kind | EXITS_NESTED);
 	if (!twin)
 		return cell;
 	twin |= cell & EXITS_HALT;
-	twins[cell % EXITS_CELLS] = twin;
-	twins[twin % EXITS_CELLS] = twin;
+	twins[exits_cell_of(cell)] = twin;
+	twins[exits_cell_of(twin)] = twin;
 	return twin;
 }
 
@@ -285,7 +285,7 @@ int on_nested_exit(const void *ctx __attribute__((unused)))
 	if (!since)
 		return 0;
 	cell = thread->at.cell;
-	twin = twins[cell % EXITS_CELLS];
+	twin = twins[exits_cell_of(cell)];
 	if (!twin)
 		twin = add_twin(cell);
 	if (twin != cell) {

@@ -182,7 +182,7 @@ static bool add_code(struct exits_guest_code *code, const struct counted *counte
 		     struct stack_sums *to)
 {
 	const struct exits_pc_key *key = &counted->key;
-	const struct exits_code *exit = &code->config.bpf->codes[key->cell % EXITS_CELLS];
+	const struct exits_code *exit = &code->config.bpf->codes[exits_cell_of(key->cell)];
 	uint32_t reason = exits_names_cell(code->config.names, exit), node, function;
 	struct exits_vcpu_id owner = owner_of(code, key->record);
 	struct stack_item item = { .exits = counted->now - counted->given };

@@ -35,7 +35,7 @@ bool exits_long_is_protected(const struct exits_long_cells *cells,
 void exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
 		    const volatile struct exits_thread *record, bool hides_pc)
 {
-	const struct exits_code *code = &output->codes[exit->cell % EXITS_CELLS];
+	const struct exits_code *code = &output->codes[exits_cell_of(exit->cell)];
 	struct exits_argument_key argument = exit->argument;
 	struct long_exit row = {
 		.end_ns = output->epoch_ns + exit->end_ns,
@@ -53,7 +53,7 @@ void exits_long_add(const struct exits_long_output *output, const struct exits_l
 	bool may_name;
 
 	/* The program did not have the list of reasons to leave out yet. */
-	if (output->cells->is_left_out[exit->cell % EXITS_CELLS])
+	if (output->cells->is_left_out[exits_cell_of(exit->cell)])
 		return;
 	exits_threads_owner(output->threads, record, &owner, &may_name);
 	row.guest = owner.guest;

@@ -227,10 +227,10 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 	if (!known) {
 		if (bpf_map_pop_elem(&free_cells, &cell))
 			return EXITS_OTHER;
-		codes[cell % EXITS_CELLS].code = code;
-		codes[cell % EXITS_CELLS].kind = kind % EXITS_NESTED;
-		codes[cell % EXITS_CELLS].is_nested = kind >= EXITS_NESTED;
-		codes[cell % EXITS_CELLS].is_used = 1;
+		codes[exits_cell_of(cell)].code = code;
+		codes[exits_cell_of(cell)].kind = kind % EXITS_NESTED;
+		codes[exits_cell_of(cell)].is_nested = kind >= EXITS_NESTED;
+		codes[exits_cell_of(cell)].is_used = 1;
 		/* If another CPU was faster, this cell stays empty. */
 		bpf_map_update_elem(&cells, &key, &cell, BPF_NOEXIST);
 		known = bpf_map_lookup_elem(&cells, &key);
@@ -291,7 +291,7 @@ static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thr
 
 	if (!thread)
 		return 0;
-	kept = thread->slots[cell % EXITS_CELLS];
+	kept = thread->slots[exits_cell_of(cell)];
 	slot = kept ? kept - 1 : thread->next_slot;
 	place = slot % EXITS_STEP;
 	if ((!kept && !may_add) || place >= EXITS_OWN)
@@ -301,7 +301,7 @@ static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thr
 	if (!further)
 		return 0;
 	if (!kept) {
-		thread->slots[cell % EXITS_CELLS] = slot + 1;
+		thread->slots[exits_cell_of(cell)] = slot + 1;
 		thread->next_slot = place + 1 < EXITS_OWN ? slot + 1 : slot - place + EXITS_STEP;
 	}
 	return &further->own[place];
@@ -311,7 +311,7 @@ static __noinline struct exits_reason *reason_elsewhere(struct exits_thread *thr
 static __always_inline struct exits_reason *reason_of(struct exits_thread *thread, __u32 cell,
 						      _Bool may_add)
 {
-	__u32 slot = thread->slots[cell % EXITS_CELLS] - 1u;
+	__u32 slot = thread->slots[exits_cell_of(cell)] - 1u;
 
 	return slot < EXITS_OWN ? &thread->own[slot] : reason_elsewhere(thread, cell, may_add);
 }

@@ -78,7 +78,7 @@ static __always_inline __u64 vmx_pc(const struct kvm_vcpu *vcpu, _Bool is_nested
 
 static __noinline __u64 pc_at_end(const struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
-	_Bool is_nested = codes[thread->at.cell % EXITS_CELLS].is_nested;
+	_Bool is_nested = codes[exits_cell_of(thread->at.cell)].is_nested;
 
 	if (!vcpu)
 		return thread->pc;

@@ -118,7 +118,7 @@ static bool copy_once(struct exits_record *to, const struct exits_records *recor
 static void hold_back(struct exits_record *record)
 {
 	const struct exit_machine *at = &record->at;
-	uint32_t cell = at->cell % EXITS_CELLS;
+	uint32_t cell = exits_cell_of(at->cell);
 	bool may_be_nested = at->nested_since && at->begun && at->begun != at->nested_since &&
 			     !at->user_since;
 
@@ -148,8 +148,8 @@ void exits_record_read(struct exits_record *record, const struct exits_records *
 		record->has_argument = false;
 	}
 	record->open[EXITS_VMEXIT] =
-		(struct exits_open){ .cell = at->cell % EXITS_CELLS, .since_ns = at->begun };
-	record->open[EXITS_USERSPACE] = (struct exits_open){ .cell = at->user_cell % EXITS_CELLS,
+		(struct exits_open){ .cell = exits_cell_of(at->cell), .since_ns = at->begun };
+	record->open[EXITS_USERSPACE] = (struct exits_open){ .cell = exits_cell_of(at->user_cell),
 							     .since_ns = at->user_since };
 	hold_back(record);
 	memset(record->open_ns, 0, sizeof(record->open_ns));

@@ -126,9 +126,9 @@ static __always_inline void describe_exit(struct exits_stack_key *key,
 	_Bool is_open = exits_open_since(&thread->at) != 0;
 
 	if (is_open)
-		key->cell = thread->at.cell % EXITS_CELLS;
+		key->cell = exits_cell_of(thread->at.cell);
 	else if (thread->at.user_since && !has_exits)
-		key->cell = thread->at.user_cell % EXITS_CELLS;
+		key->cell = exits_cell_of(thread->at.user_cell);
 	if (counts_pcs && is_open)
 		key->pc = pc_to_count(thread, (const void *)(unsigned long)thread->running,
 				      key->cell);
@@ -275,7 +275,7 @@ int on_sample(void *ctx)
 	if (key.state != EXITS_STACK_ON)
 		leave_exit(&key);
 	if (key.state == EXITS_STACK_LATE && thread) {
-		key.cell = thread->ended_cell % EXITS_CELLS;
+		key.cell = exits_cell_of(thread->ended_cell);
 		key.pc = thread->ended_pc;
 	}
 	add_to_stack(&key, sample_ns);
