@@ -72,7 +72,7 @@ where_emulation() {
 	guest short --cpuid 1000 --rounds 0
 	guest_go short
 	where_of short "$CPUID"
-	kvmtop where -g short -f "^$CPUID\$" --csv -k time_percent 2 >"$TMP/where" \
+	kvmtop where -g short -f "^$CPUID\$" --csv -k incl_percent 2 >"$TMP/where" \
 		2>"$TMP/where.err"
 	is $? 0 "where: exit status"
 	diag "$(head -n 24 "$TMP/where.err" "$TMP/where")"
