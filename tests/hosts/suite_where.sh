@@ -21,7 +21,7 @@ where_of() {
 		kvmtop where -g "$1" --csv -x --halts 2 >"$TMP/where" 2>"$TMP/where.err"
 		is $? 0 "where: exit status"
 		wait "$w_pid"
-		w_where=$(cell "$TMP/where" time_percent function="$2")
+		w_where=$(cell "$TMP/where" incl_percent function="$2")
 		w_exits=$(cell "$TMP/exits" time_percent reason="$2")
 		w_equal=$(awk -v a="$w_where" -v b="$w_exits" 'BEGIN {
 			off = a > b ? a - b : b - a
@@ -48,7 +48,7 @@ where_sleeps() {
 	guest_go sleeps
 	where_of sleeps "${SLOW_EXITS%% *}"
 	is "$(where_top)" "[off CPU]" "where: a VMM that sleeps is off its CPU"
-	unlike "$(cell "$TMP/where" time_percent function=clock_nanosleep)" \
+	unlike "$(cell "$TMP/where" incl_percent function=clock_nanosleep)" \
 		'^([0-4]?[0-9]([.]|$)|$)' "where: most time is below the function that sleeps"
 	stop "$GUEST"
 }
@@ -142,7 +142,7 @@ guest_code() {
 	is "$(cell "$TMP/where" exits function=func_100)" 3000 \
 		"three of four exits are one function's"
 	is "$(cell "$TMP/where" exits function=func_201)" 1000 "the fourth is the other one's"
-	like "$(cell "$TMP/where" time_percent function=func_100)" '[1-9]' \
+	like "$(cell "$TMP/where" incl_percent function=func_100)" '[1-9]' \
 		"samples have the time of its exits"
 	stop "$g_guest"
 }
