@@ -163,7 +163,7 @@ who_is_preempted() {
 		taskset -p "$1" "${l_task##*/}" >/dev/null
 		[ $# = 1 ] || shift
 	done
-	begin_where -p "$l_guest" -x --guest-code --guest-symbols
+	begin_where -p "$l_guest" -x --halts --guest-code --guest-symbols
 	who_begin
 	sleep 4
 	who_end "who"

@@ -47,7 +47,7 @@ why_device() {
 	guest_go sleeps
 	is "$(why_of "$w_wait")" "blocked_in_vmm
 3" "why: a VMM that sleeps is found, and is not slow"
-	like "$(cat "$TMP/why")" 'kvmtop where -g sleeps shows the code' "why: with the command"
+	like "$(cat "$TMP/why")" 'kvmtop where -g sleeps --halts shows the code' "why: with the command"
 	stop "$w_sleeps"
 	guest slow --mmio 20 --answer 10000 --spin --rounds 0 --pause 200000
 	guest_go slow
@@ -113,7 +113,7 @@ why_blocked() {
 	guest_go locks
 	why_by "$TMP/all"
 	finds blocked_in_vmm locks '% of its time .*; most: '
-	like "$(cat "$TMP/why")" 'kvmtop where -g locks shows the code' "why: with the command"
+	like "$(cat "$TMP/why")" 'kvmtop where -g locks --halts shows the code' "why: with the command"
 	stop "$GUEST"
 	if [ "$(uname -m)" != x86_64 ]; then
 		skip "why: a page that another thread brings" "the guest is for x86-64"
