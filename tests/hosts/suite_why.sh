@@ -113,7 +113,8 @@ why_blocked() {
 	guest_go locks
 	why_by "$TMP/all"
 	finds blocked_in_vmm locks '% of its time .*; most: '
-	like "$(cat "$TMP/why")" 'kvmtop where -g locks --halts shows the code' "why: with the command"
+	like "$(cat "$TMP/why")" 'kvmtop where -g locks --halts shows the code' \
+		"why: with the command"
 	stop "$GUEST"
 	if [ "$(uname -m)" != x86_64 ]; then
 		skip "why: a page that another thread brings" "the guest is for x86-64"
