@@ -47,7 +47,8 @@ why_device() {
 	guest_go sleeps
 	is "$(why_of "$w_wait")" "blocked_in_vmm
 3" "why: a VMM that sleeps is found, and is not slow"
-	like "$(cat "$TMP/why")" 'kvmtop where -g sleeps --halts shows the code' "why: with the command"
+	like "$(cat "$TMP/why")" 'kvmtop where -g sleeps --halts shows the code' \
+		"why: with the command"
 	stop "$w_sleeps"
 	guest slow --mmio 20 --answer 10000 --spin --rounds 0 --pause 200000
 	guest_go slow
