@@ -464,8 +464,12 @@ static void look_for_count(struct bpf_state *bpf, uint32_t i)
 	uint64_t count;
 
 	if (!find_count(bpf, i, &count)) {
-		if (seen->is_used && open_event(bpf, i, hook) < 0)
+		int err = seen->is_used ? open_event(bpf, i, hook) : 0;
+
+		if (err) {
+			open_failed(bpf, err);
 			bpf_hook_close(hook);
+		}
 		seen->is_used = false;
 		bpf->is_open[i] = hook->link >= 0;
 		return;
