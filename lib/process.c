@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This process: its descriptors, messages, signals, threads, libraries and commands. */
+/* This process: descriptors, messages, signals, threads, libraries and commands. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -186,7 +186,7 @@ static void forget(char *text)
 	free(text);
 }
 
-/* Answers a login that is in the list no more. */
+/* Answers a login that is no longer in the list. */
 static void answer(const struct passwords *passwords, struct login *login,
 		   enum password_answer with)
 {

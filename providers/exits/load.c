@@ -308,7 +308,7 @@ static uint64_t missed_by(const struct bpf_program *program)
 	return bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
 }
 
-/* What programs that count have missed: the one on exits, and the ones on other events. */
+/* Events that the counting programs missed: the program on exits, and the others. */
 uint64_t exits_missed(const struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;

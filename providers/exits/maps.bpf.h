@@ -138,7 +138,7 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 
 /*
  * No atomic addition: on x86 and AArch64 the thread keeps its CPU where a guest is left or entered.
- * exits_event_count() says nothing of others.
+ * For other architectures exits_event_count() returns false.
  */
 static __always_inline void count_event(__u32 cpu, enum exits_event event)
 {

@@ -478,7 +478,7 @@ static void add_view(struct json *json, const struct view_type *type)
 	finish(json, '}');
 }
 
-/* That the rows of this view are what add_view() says. */
+/* Ties the view's name to the rows that add_view() describes. */
 static void add_choice(struct json *json, const struct view_type *type)
 {
 	add_line(json);
