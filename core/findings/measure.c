@@ -203,8 +203,9 @@ static void add_counts(const struct measure *measure, struct rule_counts *counts
 
 	if (!rule->is_own || exits_has(&measure->exits, field))
 		counts->count += stat->delta;
-	counts->level = level_of(rule, seen) +
-			(rule->measure == MEASURE_PAGES ? counts->level : 0);
+	if (rule->measure != MEASURE_PAGES)
+		counts->level = 0;
+	counts->level += level_of(rule, seen);
 	counts->ns += ns_of(measure, rule, seen);
 	if (stat->timing)
 		counts->ended_ns += scale(stat->timing->delta_ended_ns, seen->on_cpu);
