@@ -87,7 +87,7 @@ struct option_spec {
 struct option_rule {
 	bool needs;	    /* each needs one of the others, else it excludes all of them */
 	unsigned int works; /* only there; 0: everywhere */
-	const char *names, *others; /* long names with blanks between them; the same: each other */
+	const char *names, *others; /* long names with blanks between; equal: each and the others */
 	const char *remedy;	    /* what to do instead; NULL: it follows from the names */
 };
 

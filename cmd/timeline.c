@@ -39,7 +39,7 @@ static void fail(struct timeline_run *run, int err, const struct error *error)
 	run->status = say_failure(err, error);
 }
 
-/* Beside KVM's events something may be earlier, whose time is known when it is read. */
+/* Other sources may have something earlier than KVM's events; its time is known once it is read. */
 static int wait_for_others(struct timeline_run *run, struct error *error)
 {
 	const char *folder = getenv("TMPDIR");

@@ -68,8 +68,8 @@ void writer_take(struct writer *writer, const struct monitor *monitor, uint64_t 
 int writer_close(struct writer *writer, struct error *error);
 
 /*
- * ---- lists.c: what can be counted, the guests, the providers, the names of fields; the same for
- * the shell's completion
+ * ---- lists.c: what can be counted, the guests, the providers, the names of fields; also for the
+ * shell's completion
  */
 
 /* How a line is printed: for people, or for the shell. */

@@ -41,7 +41,7 @@ struct monitor_config {
 	struct env *env; /* outlives the monitor; NULL: the recording below is played */
 	const struct provider *const *list; /* of providers, or of players; NULL ends it */
 	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
-	/* Of these, optional ones: silent when they fail, and useless alone. */
+	/* The optional ones among them: silent when they fail, and useless alone. */
 	unsigned int asides;
 	struct provider_options options;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
@@ -52,7 +52,7 @@ struct monitor_config {
 	bool counts_all;
 	unsigned int keeps; /* a bit for each enum keep */
 	struct monitor_recording recording;
-	/* What the facts of a recording are of; see struct facts. */
+	/* What a recording's facts describe; see struct facts. */
 	enum source_kind source;
 	bool is_span;
 	enum time_unit unit;

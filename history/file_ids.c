@@ -243,7 +243,7 @@ static int add_guest(struct history_file *file, const struct guest *guest, uint6
 	return err ? err : add_vcpus(file, guest, sample, error);
 }
 
-/* What is not in this inventory has ended; or while there was no writer: nobody saw when. */
+/* What is not in this inventory has ended; if there was no writer then, the time is not known. */
 static int end_guests(struct history_file *file, uint64_t sample, uint64_t time_ns,
 		      struct error *error)
 {

@@ -84,7 +84,7 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error
 	return 0;
 }
 
-/* Of the file's latest moment; of a file without clocks, it begins at 0. */
+/* Loads the clock of the file's latest moment; in a file without clocks it begins at 0. */
 static int load_clock(struct history_file *file, struct error *error)
 {
 	sqlite3_stmt *row = NULL;

@@ -116,7 +116,7 @@ struct moment {
 
 /* Appends a change without durations. */
 void changes_add(struct changes *changes, const struct change *change);
-/* The same with durations. Returns where the counts of its buckets belong. */
+/* Appends a change with durations. Returns where the counts of its buckets belong. */
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing);
 /* The time as it passed: without what was before, and with what has not ended. */

@@ -76,8 +76,8 @@ int past_check(const struct past *past, struct error *error);
 const char *past_failure(const struct past *past);
 
 /*
- * Of a store of several machines: from now on past_go() and past_go_to() choose moments of this
- * one; "": of all together. The chosen moment stays.
+ * In a store of several machines past_go() and past_go_to() choose moments of this one from now on;
+ * "": of all together. The chosen moment stays.
  */
 int past_enter(struct past *past, const char *machine, struct error *error);
 bool past_has_machines(const struct past *past);
@@ -94,7 +94,7 @@ struct guests *past_guests(struct past *past);
  * the store is empty.
  */
 int past_go(struct past *past, uint64_t time_ns, struct error *error);
-/* The same, but the moment with the time in its interval, if there is one. */
+/* Chooses the moment with the time in its interval, if there is one; else as past_go(). */
 int past_go_to(struct past *past, uint64_t time_ns, struct error *error);
 /*
  * Chooses the first moment that is later than from_ns and not later than to_ns; ret_last_id: of the

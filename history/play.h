@@ -65,11 +65,11 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 int reader_run(struct reader *reader, uint64_t from_ns, uint64_t to_ns, uint64_t before_id,
 	       struct stored *ret_first, struct stored *ret_last, struct error *error);
 
-/* The same as reader_step(), of what is in memory: see struct store_type's near. */
+/* reader_step() among the moments in memory: see `near` of struct store_type. */
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct error *error);
 
-/* The same, written by the same machine since the same boot. from: its id and segment. */
+/* As reader_near(), among moments of the same machine and boot. from: its id and segment. */
 int reader_near_of_boot(struct reader *reader, const struct stored *from, bool is_back,
 			struct stored *ret_stored, struct error *error);
 
@@ -308,8 +308,8 @@ void tally_add_forgotten(struct tally *tally, struct changes *low, const struct 
 void tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high);
 
 /*
- * Of the latest totals: keys that were there and did nothing have a row of 0, and levels are the
- * latest.
+ * Adds what the latest totals have: a row of 0 for each key that was there and did nothing, and the
+ * latest levels.
  */
 void tally_add_present(struct tally *tally, const struct changes *totals, bool is_last);
 

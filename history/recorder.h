@@ -26,7 +26,7 @@ struct sink {
 	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
 	int (*note)(void *state, uint64_t time_ns, const char *text, struct error *error);
-	/* Of the findings that moments have as notices; NULL: they have none. */
+	/* For the findings that moments have as notices; NULL: they have none. */
 	const struct thresholds *thresholds;
 	/*
 	 * How many keys may wait in the queue, as waking the thread takes longer than storing a

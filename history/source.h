@@ -19,7 +19,7 @@ struct source_recording {
 	uint64_t span_ns, nr_events, nr_lost;
 	bool is_more_lost; /* more events than nr_lost; how many is unknown */
 	uint64_t longer_ns; /* exits that took longer are listed one by one */
-	/* Of its moments, if any: the time of its begin, and their interval. */
+	/* If it has moments: when they begin, and their interval. */
 	uint64_t start_ns;
 	double interval_s;
 };

@@ -18,8 +18,8 @@
 #define DIGITS_OF(number) TEXT_OF(number)
 
 /*
- * Of a sample the columns before the parts are short and first, so that a step does not read the
- * parts. The rows of minutes have numbers for names, which makes them half as large.
+ * A sample's short columns come before its parts, so that a step does not read the parts. The rows
+ * of minutes have numbers for names, which makes them half as large.
  */
 const char sql_schema[] =
 	"BEGIN IMMEDIATE;"

@@ -74,7 +74,7 @@ struct store_type {
 	 */
 	void (*hold)(void *store, bool is_held);
 	/*
-	 * Of a store of several machines: from now on find() finds moments of this one; "": of all
+	 * In a store of several machines find() finds moments of this one from now on; "": of all
 	 * together. NULL: the store has one machine.
 	 */
 	int (*enter)(void *store, const char *machine, struct error *error);

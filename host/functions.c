@@ -28,7 +28,7 @@
 #define MAPS_MAX ((size_t)16 << 20) /* bytes of a process' maps */
 #define LOOKS 100 /* without use, after which a file or a process is forgotten */
 
-/* Of all files, and of the files that were read for one process: it decides what it maps. */
+/* Limits for all files, and for the files of one process, which decides what it maps. */
 #define FILES_MAX 1024
 #define FILES_OF_PROCESS 64
 static const struct code_room all_room = { .symbols = 1000000, .bytes = SIZE_MAX };

@@ -43,8 +43,8 @@ void functions_look_again(struct functions *functions);
 void functions_report(struct functions *functions, struct error *error);
 
 /*
- * The same of a byte of a file that had this build id ("": not known) when a recording was made;
- * another file at its path has no names.
+ * The function at a byte of a file that had this build id ("": not known) when a recording was
+ * made; another file at its path has no names.
  */
 void functions_of_file(struct functions *functions, const char *path, const char *id,
 		       uint64_t offset, char *buf, size_t size);

@@ -37,7 +37,7 @@ struct guest_slot {
 
 enum guest_machine { GUEST_X86_64, GUEST_ARM64 };
 
-/* Of one vCPU at one moment. */
+/* The registers of one vCPU at one moment. */
 struct guest_registers {
 	enum guest_machine machine;
 	uint64_t pc;

@@ -16,7 +16,7 @@
 
 struct kallsyms;
 
-/* Of a guest, by its name. */
+/* The symbols of a guest, which is known by its name. */
 struct guest_kallsyms {
 	const char *guest;
 	struct kallsyms *symbols;
@@ -25,7 +25,7 @@ struct guest_kallsyms {
 /* 0, or -errno with error, which names the file and what to do. */
 int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *error);
 
-/* The same of a text, which ends with a NUL; path: for error. Takes the text over, to be freed. */
+/* Reads a text, which ends with a NUL; path: for error. Takes the text over, to be freed. */
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
 		   struct error *error);
 

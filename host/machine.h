@@ -32,7 +32,7 @@ void host_name(const struct env *env, char *buf, size_t size);
  */
 int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
 
-/* The same for the CPUs that are online. -errno when the list cannot be read. */
+/* Calls add for each CPU that is online. -errno when the list cannot be read. */
 int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
 
 /*

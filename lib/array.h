@@ -41,7 +41,7 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 #define array_grow(array, room, need) \
 	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), true))
 
-/* The same, but new elements are not set: they take no memory until they are. */
+/* As array_grow(), but new elements are not set: they take no memory until they are. */
 #define array_grow_unset(array, room, need) \
 	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), false))
 

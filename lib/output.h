@@ -9,8 +9,8 @@
  *	  of /proc, to which /dev/stdout leads, are the kernel's.
  *	- A file that exists must be a plain file of ours. It has no second name if the folder is
  *	  not ours.
- *	- Devices, pipes and sockets can be used if they are ours, or if the folder is and nobody
- *	  else may write to it.
+ *	- Devices, pipes and sockets can be used if they are ours, or if the folder is ours and no
+ *	  other user may write to it.
  *
  * Functions return 0 or a descriptor, or -errno with error, which is a reason without the path.
  */

@@ -42,7 +42,7 @@ typedef int setting_take(const struct setting *setting);
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
 		   struct error *error);
 
-/* The same of a file; error begins with the path. */
+/* Reads a file; error begins with its path. */
 int settings_read(const char *path, setting_take *take, void *to, struct error *error);
 
 /* Calls take for each pair of the value, which is a mapping; an empty value has no pairs. */

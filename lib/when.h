@@ -42,7 +42,7 @@ int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
 		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *error);
 
-/* The same as one text, FROM..TO. */
+/* Parses a span that is one text, FROM..TO. */
 int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
 		     uint64_t *ret_to_ns, struct error *error);
 

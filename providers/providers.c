@@ -178,8 +178,8 @@ int trace_check(const struct env *env, struct error *error)
 }
 
 /*
- * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
- * leaves tracefs without any file. The level is not known where securityfs is not mounted.
+ * Only one level of lockdown, confidentiality, forbids root to read tracefs; set at boot, it leaves
+ * tracefs without any file. The level is not known where securityfs is not mounted.
  */
 int trace_check_lockdown(const struct env *env, struct error *error)
 {

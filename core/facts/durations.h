@@ -142,7 +142,7 @@ void timing_of_spread(const struct spread *spread, struct timing *ret_timing);
 /* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
-	uint64_t total_ended_ns, delta_ended_ns; /* the same, but of what has ended, as a whole */
+	uint64_t total_ended_ns, delta_ended_ns; /* likewise, of what has ended, as a whole */
 	/* How long what has not ended has lasted, now and in the sample before; 0: none is open. */
 	uint64_t open_ns, open_before_ns;
 	uint64_t max_ns;  /* the longest since the start or the reset */

@@ -132,8 +132,8 @@ static inline bool time_adds_up(enum time_part part)
 }
 
 /*
- * Of the time of exits: asleep though the guest had work; asleep in a halt; polling in a halt. And
- * beside it: waiting for a CPU. Histories have these numbers.
+ * Parts of the time of exits: asleep though the guest had work (BLOCKED), asleep in a halt, polling
+ * in a halt. WAITED is beside that time: the thread waited for a CPU. Histories have these numbers.
  */
 enum exit_part {
 	EXIT_WAITED,

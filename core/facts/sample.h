@@ -91,7 +91,7 @@ struct long_exits {
 	size_t nr_latest; /* of stats: came with the latest sample */
 	uint64_t nr_ever; /* with the forgotten ones */
 	uint64_t lost;	  /* were reported, and there was no room for them */
-	/* Of live samples: what ended from this CLOCK_REALTIME on is listed; 0: nothing is. */
+	/* Live: exits that ended at this CLOCK_REALTIME or later are listed; 0: none are. */
 	uint64_t since_ns;
 	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
 };

@@ -108,7 +108,7 @@ void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
 
 #define HOST_QUOTA_SIZE 256
 /* the label where the quota cannot be read */
-#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read"
+#define HOST_QUOTA_HIDDEN "maybe a quota that cannot be read"
 
 struct host_fields {
 	struct fields *fields;

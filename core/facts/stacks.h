@@ -106,8 +106,8 @@ struct stack_sums {
 	struct key_index index;
 	const char *clock; /* what takes the samples; NULL: none are taken */
 	/*
-	 * Of a sample: the time in which threads had no CPU is in it, and was measured: so all the
-	 * time of exits is, see stacks_fit().
+	 * The sample has the time in which threads had no CPU, which was measured. So it has all
+	 * the time of exits, see stacks_fit().
 	 */
 	bool has_off;
 	char none[256];	   /* why samples, or the guest's code, are missing; "": nothing is */

@@ -227,8 +227,8 @@ pid_t guests_denied_at(const struct guests *guests, size_t i);
 uint32_t guests_add(struct guests *guests, const struct guest *guest);
 
 /*
- * The same under the guest's own id, which no other guest has. A guest that has ended becomes the
- * latest that ended.
+ * As guests_add(), under the guest's own id, which no other guest has. A guest that has ended
+ * becomes the latest that ended.
  */
 void guests_put(struct guests *guests, const struct guest *guest);
 

@@ -137,7 +137,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "its thread") \
 	COLUMN(VMM, TEXT("vmm", "VMM", 11), \
 	       .help = "what runs it") \
-	/* Of a guest, in the order of enum guest_word. */ \
+	/* Guests: words, in the order of enum guest_word. */ \
 	COLUMN(UUID, TEXT("uuid", "UUID", 36), .needs = NEEDS_VALUE, \
 	       .help = "of the guest, as its VMM or libvirt has it") \
 	COLUMN(PLATFORM_ID, TEXT("id", "ID", 12), .needs = NEEDS_VALUE, \
@@ -242,7 +242,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "share of the guest's memory that the host has swapped out") \
 	COLUMN(HUGE, SHARE("huge_percent", "Huge%", 5), .needs = NEEDS_VALUE, \
 	       .help = "share of the guest's memory that KVM maps in pages of 2 MiB or more") \
-	/* Of a host CPU. */ \
+	/* Host CPUs. */ \
 	COLUMN(BUSY, SHARE("busy_percent", "Busy%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_BUSY), \
 	       .help = "share of its time in which it ran anything") \
 	COLUMN(VCPU_BUSY, SHARE("vcpu_percent", "vCPU%", 6), .total = TOTAL_MEAN, \
@@ -303,7 +303,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 		       "interval") \
 	COLUMN(HIST, PICTURE(CELL_HIST, "hist", "Latency", HIST_BUCKETS), \
 	       .help = "how many took how long, from 128 ns to 2 s") \
-	/* Of waits for a CPU. */ \
+	/* Waits for a CPU. */ \
 	COLUMN(RAN, TEXT("ran", "Who ran", 30), \
 	       .help = "a vCPU that waited for a CPU; below it what had the CPU meanwhile") \
 	COLUMN(RAN_KIND, TEXT("kind", "Kind", 8), \
@@ -324,7 +324,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(SKEW, SHARE("skew_percent", "Skew%", 6), .needs = NEEDS_VALUE, \
 	       .help = "of a guest with several vCPUs: how much longer the vCPU waited than the " \
 		       "one that waited least, as a share of the interval") \
-	/* Of interrupts, from pending to entered. */ \
+	/* Interrupts, from pending to entered. */ \
 	COLUMN(INTERRUPT, TEXT("interrupt", "Interrupt", 26), \
 	       .help = "a vCPU that got interrupts; below it their vectors, and how late its " \
 		       "timer was") \
@@ -336,7 +336,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "share in which its thread waited for a CPU") \
 	COLUMN(ENTERING, SHARE("entering_percent", "Enter%", 6), \
 	       .help = "the rest: it ran, in the guest too, and entered") \
-	/* Of one long exit. */ \
+	/* Long exits. */ \
 	COLUMN(END, TEXT("end", "Time", 15), \
 	       .help = "when it ended; in a recording, in seconds from the start") \
 	COLUMN(END_NS, COUNT("end_ns", "End", 19), \
@@ -358,7 +358,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 		       "not known") \
 	COLUMN(SYMBOL, TEXT("symbol", "Function", 24), .needs = NEEDS_VALUE, \
 	       .help = "the guest's function there, if it has a name") \
-	/* Of code. */ \
+	/* Code. */ \
 	COLUMN(FUNCTION, TEXT("function", "Function", 32), \
 	       .help = "a function of the kernel or of the VMM; of halts and of chosen exits " \
 		       "[off CPU]: the thread had no CPU") \
@@ -379,7 +379,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "how many exits the guest's function made") \
 	COLUMN(GUEST_KERNEL, SHARE("gsys_percent", "%gsys", 5), .needs = NEEDS_VALUE, \
 	       .help = "share of exits that the guest's kernel made, in the tree") \
-	/* Of findings. */ \
+	/* Findings. */ \
 	COLUMN(FINDING, TEXT("finding", "Finding", 46), \
 	       .help = "what makes the guest slow") \
 	COLUMN(FINDINGS, COUNT("findings", "Findings", 8), \
@@ -398,7 +398,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "what helps") \
 	COLUMN(RULE, TEXT("rule", "Rule", 12), \
 	       .help = "the finding's name, for filters") \
-	/* Of two views that are compared. */ \
+	/* Two views that are compared. */ \
 	COLUMN(OTHER_RATE, RATE("other_rate", "Count/s 1", 9), \
 	       .help = "exits per second in the first") \
 	COLUMN(RATE_CHANGE, CHANGE, .name = "rate_change") \
@@ -465,7 +465,7 @@ struct column {
 	int warn; /* the share, in percent, from which on the reader should look at it; 0: never */
 	bool is_for_machines; /* not for screens */
 	bool is_key; /* names the row, with the first column; orders equal rows */
-	/* The same in all rows when one guest, or one reason, is chosen: a screen leaves it out. */
+	/* One value in all rows when a guest, or a reason, is chosen: a screen leaves it out. */
 	bool is_of_guest, is_of_reason;
 	bool is_of_recording; /* absent live */
 	bool is_of_live;      /* absent in a recording */

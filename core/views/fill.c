@@ -27,8 +27,8 @@ static struct cell share_of(const struct row_of *of)
 }
 
 /*
- * Of the exits that ended; absent when none did. A Prometheus has the number and the time of a
- * reason's exits, and no histogram.
+ * The mean of the exits that ended; absent if none did. A Prometheus has the number and the time of
+ * a reason's exits, and no histogram.
  */
 static struct cell average(const struct row_of *of)
 {

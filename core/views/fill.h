@@ -95,9 +95,8 @@ void owners_choose_exits(struct rollup *sums, const struct query *query,
 			 const struct facts *facts);
 
 /*
- * The same for views of vCPUs and host CPUs, where KVM's own counters replace exits that are not
- * timed or that the filter does not select. Such a view wants these fields; whether it shows
- * counters.
+ * For views of vCPUs and host CPUs, where KVM's own counters replace exits that are not timed or
+ * that the filter does not select. Such a view wants these fields; whether it shows counters.
  */
 void vcpus_choose_exits(struct rollup *sums, const struct query *query, const struct facts *facts);
 bool vcpus_want(const struct query *query, const struct field *field);

@@ -16,8 +16,8 @@ struct view_row;
 struct view_type;
 
 /*
- * Of what the numbers are that are shown: Enter narrows it, Backspace widens it again. A query has
- * these members as its own, and as its scope.
+ * What the shown numbers are about: Enter narrows it, Backspace widens it again. A query has these
+ * members as its own, and as its scope.
  */
 #define SCOPE_MEMBERS \
 	uint32_t guest; /* GUEST_ALL, or one guest only */ \

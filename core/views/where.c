@@ -404,7 +404,7 @@ static bool needs(const struct field *field)
 	return query_needs_exits(field) || field->use == USE_CODE;
 }
 
-/* The number of the row's function; of a row of the tree, whose number is a node, its function. */
+/* The number of the row's function. A row of the tree has the number of a node, which has one. */
 static uint32_t function_of(const struct query *query, const struct view_row *row,
 			    const struct facts *facts)
 {

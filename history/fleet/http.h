@@ -55,7 +55,7 @@ struct http_access {
  */
 int access_read(const char *path, struct http_access *access, struct error *error);
 
-/* The same of text in this folder; error begins with the line. */
+/* Parses a file's text; names of files in it are relative to folder. error begins with the line. */
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
 		 struct error *error);
 

@@ -140,7 +140,8 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
  * lines.c: what answers say of a host's guests, or of all hosts: a line for each key, in it a cell
  * for each time.
  *
- * Of a host the cells have counters; of all hosts, what happened in the step that ends then.
+ * The cells of one host have counters; the cells of all hosts have what happened in the step that
+ * ends then.
  */
 #define LINES_STEPS 33 /* cells of a line */
 #define MEMBERS_MAX 20000 /* guests or hosts: labels are a stranger's */

@@ -16,7 +16,7 @@
  *
  * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user
  * is remembered by a keyed hash, which costs nothing: it always passes at once. Any other waits for
- * a thread that takes only CPU time that nobody else wants.
+ * a thread that runs only when no other thread wants the CPU.
  */
 #ifndef KVMTOP_LIB_HTTP_ACCESS_H
 #define KVMTOP_LIB_HTTP_ACCESS_H
@@ -61,7 +61,7 @@ struct web_config {
  */
 int web_config_read(const char *path, struct web_config *config, struct error *error);
 
-/* The same of text in the current folder; error begins with the line. */
+/* Parses text; file names in it are relative to the current folder. error begins with the line. */
 int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *error);
 
 void web_config_release(struct web_config *config);

@@ -175,7 +175,7 @@ static __always_inline _Bool is_asleep(const struct task_struct *task)
 	return !READ(task, struct task_struct, on_rq);
 }
 
-/* The same as is_idle() of providers/exits/away.bpf.h. */
+/* As is_idle() of providers/exits/away.bpf.h. */
 static __always_inline _Bool is_idle(const struct kvm_vcpu *vcpu)
 {
 	if (!BPF_CORE_READ(vcpu, wait.task))

@@ -41,7 +41,7 @@ struct seen {
 	size_t others; /* how many were seen when the latest one with this number was; 0: none */
 };
 
-/* A VM, whose process it is, and the guest that it was the latest of as it ended. */
+/* A VM, its process, and the guest of which it was the latest VM when it ended. */
 struct known_vm {
 	uint64_t vm;
 	pid_t pid;
@@ -70,7 +70,7 @@ struct account {
 	size_t nr_parts, room_parts;
 	struct account_layout layouts[ACCOUNT_LAYOUTS];
 	struct account_times times;
-	/* Of a vCPU's halts; NULL: these are not counted, and its times are not known. */
+	/* Counters of a vCPU's halts; NULL: KVM has none, and the vCPU's times are not known. */
 	const struct account_counter *halt_ns, *halt_hist;
 	uint32_t time_fields[TIME_PARTS]; /* that are wanted, else FIELD_NONE */
 	bool has_times; /* any of these */
@@ -512,7 +512,7 @@ static void add_all_ended(struct account *account, struct sample *sample)
 	account->nr_ended = nr;
 }
 
-/* Of one process; pid 0: of all. */
+/* Reads the VMs of one process; pid 0: of all. */
 static int read_process(struct account *account, pid_t pid, bool with_bytes, struct sample *sample)
 {
 	struct reading reading = { account, sample };

@@ -20,8 +20,8 @@
 int bpf_probe(const struct env *env, struct error *error);
 
 /*
- * The same for programs that run in exits: the kernel must translate them to machine code (JIT),
- * without which it gives them none of its functions, and guests would wait for an interpreter.
+ * For programs that run in exits, which need more: the kernel must translate them to machine code
+ * (JIT). Else it gives them none of its functions, and guests would wait for an interpreter.
  */
 int bpf_probe_exits(const struct env *env, struct error *error);
 

@@ -35,10 +35,10 @@
 #define NEAR 0.015
 #define NOT_KNOWN_NS 5000 /* taken for the result until there is one */
 
-/* Of all programs since they were loaded, while runs were counted. */
+/* The runs of all programs since they were loaded, while the kernel counted runs. */
 struct runs {
 	uint64_t ns;
-	uint64_t exits, user_exits; /* of a program on such an event */
+	uint64_t exits, user_exits; /* runs of a program on such an event */
 };
 
 struct cost {

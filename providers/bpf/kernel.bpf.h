@@ -358,7 +358,7 @@ static __always_inline const char *read_pointer(const void *at)
 	return (const char *)(unsigned long)read_number(at, sizeof(__u64));
 }
 
-/* The same by the name of a member of a struct that begins at the address. */
+/* Reads a member, by its name, of a struct that begins at the address. */
 #define READ(at, type, member)                                                                     \
 	read_number((const char *)(at) + bpf_core_field_offset(type, member),                      \
 		    bpf_core_field_size(type, member))

@@ -30,7 +30,7 @@ struct exits_guest_code {
 	struct exits_long_cells cells;
 	struct counted *counted;
 	uint64_t lost; /* as of the call before */
-	/* Of a reading. */
+	/* For one reading: */
 	struct exits_pc_key *keys, *idle;
 	uint64_t *counts;
 	uint32_t nr_idle; /* entries of the map to which nothing was added */

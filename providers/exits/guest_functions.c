@@ -212,7 +212,7 @@ static bool prepare(const struct guest_functions *functions, const struct source
 	return reading->fd >= 0;
 }
 
-/* False: nobody looks whether the symbols are still valid, and none is, without a descriptor. */
+/* False: there is no thread that checks the symbols. Without a descriptor none is valid then. */
 static bool start_thread(struct reading *reading, pthread_t *ret_thread)
 {
 	int err = thread_start(ret_thread, run, reading);

@@ -191,7 +191,7 @@ static __noinline struct exits_thread *find_runner(__u64 vcpu)
 	return thread;
 }
 
-/* The same by the address of the vCPU that runs, which is quicker to get than the thread. */
+/* The record by the address of the running vCPU, which is quicker to get than the thread. */
 static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
 {
 	struct exits_thread *thread = bpf_map_lookup_elem(&threads, &cpus[cpu % EXITS_CPUS].guess);

@@ -139,8 +139,8 @@ struct exits_thread {
 	/* The scheduler's sums when user space got the exit, see note_userspace(). */
 	__u64 user_delay, user_ran, user_off, user_switches;
 	/*
-	 * Of the open exit, while long exits are reported. pc: where its begin or an exit to user
-	 * space has it (also while program counters are counted); user_ns: before at.user_since;
+	 * The open exit, while long exits are reported. pc: as its begin or an exit to user space
+	 * has it (also while program counters are counted); user_ns: before at.user_since;
 	 * waited_before_ns: at.sums.waited when it began.
 	 */
 	__u64 pc, user_ns, polled_ns, waited_before_ns;
@@ -214,7 +214,7 @@ struct exits_stack_sum {
 	__u64 ns, count;
 };
 
-/* Of a vCPU's thread, by its tid. */
+/* A vCPU's thread without a CPU, by its tid. */
 struct exits_absence {
 	__u64 since; /* 0: the thread has a CPU */
 	struct exits_stack_key key;

@@ -61,7 +61,7 @@ struct exits_stacks {
 	struct away_list away; /* as of the call before */
 	uint64_t lost_ns, lost; /* as of the call before */
 	uint64_t now_ns;
-	/* Of a reading. The first nr_waiting are left from the one before: they wait for names. */
+	/* For one reading. The first nr_waiting are left from the last one: they wait for names. */
 	struct exits_stack_key *keys;
 	struct exits_stack_sum *sums;
 	uint32_t nr_waiting, nr;

@@ -133,7 +133,7 @@ void exits_guest_code_want(struct exits_guest_code *code, uint32_t number, uint6
 void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_key *keys,
 			   const uint64_t *counts, uint32_t nr, struct stack_sums *to);
 
-/* The same with the entries as they are now. 0 or -errno with error. */
+/* Reads the entries as they are now, and adds them. 0 or -errno with error. */
 int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *sums,
 			     struct error *error);
 

@@ -43,7 +43,7 @@ uint32_t exits_names_part(struct exits_names *names, const struct exits_code *co
 			  enum exit_part part);
 
 /*
- * The same for an argument. Arguments without a field of their own share one, the rest: without
+ * The field of an argument. Arguments without a field of their own share one, the rest: without
  * may_add, all new arguments; else the arguments beyond the limit of names. code: the exit's;
  * NULL: not known.
  */
@@ -102,7 +102,7 @@ struct exits_record {
 	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
 	uint64_t open_ns[EXITS_CELLS]; /* by cell: how long exits that have not ended last */
-	/* Of one thread: its open exits by enum exit_kind, and the argument of the VM exit. */
+	/* For one thread: its open exits by enum exit_kind, and the argument of the VM exit. */
 	struct exits_open open[EXITS_REASONS];
 	bool has_argument;
 	struct exits_argument_key argument;

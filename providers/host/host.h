@@ -37,8 +37,8 @@ int host_cpus_node(struct host_cpus *cpus, int cpu);
  * CPU.
  *
  * /proc/PID/numa_maps has all memory of the VMM, huge pages too; nearly all of it is the guest's.
- * Of less than 64 MiB most may be programs and libraries, which are on the node where another
- * process first used them: for such a guest nothing is reported.
+ * A guest with less than 64 MiB is not reported: most of it may be programs and libraries, which
+ * are on the node where another process first used them.
  *
  * Reading makes the kernel walk the page tables: some ms for each GiB of small pages. So a thread
  * reads one guest at a time, a guest every 30 seconds at most, for a hundredth of the time at most.

@@ -188,7 +188,7 @@ static bool exit_key(const struct captured *captured, const struct want *want, i
 	return vcpu;
 }
 
-/* Of exits from the guest and to user space; for an architecture without reasons none. */
+/* Reads the reasons of VM exits and of exits to user space, if the architecture has reasons. */
 static void read_reasons(const struct env *env, struct reasons ret_reasons[EXITS_REASONS])
 {
 	const struct split *exit = env->arch->splits;

@@ -32,7 +32,7 @@ struct bpf_hook {
 int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter, uint32_t number,
 		    struct bpf_hook *ret_hook);
 
-/* The same in the threads that the pattern's tables have. */
+/* Attaches it for the threads in the pattern's tables alone. */
 int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *counter,
 		       uint32_t number, struct bpf_hook *ret_hook);
 

@@ -113,7 +113,7 @@ void tracepoint_events_release(struct tracepoint_events *events);
  * A target that goes away leaves its counts in its guest's sums, so that they never go back.
  */
 
-/* Of a guest, or of the host (GUEST_NONE). Arrays are by counter. */
+/* The counts of a guest, or of the host (GUEST_NONE). Arrays are by counter. */
 struct guest_counts {
 	uint32_t guest;
 	uint64_t *retired; /* the sums of targets that are gone */

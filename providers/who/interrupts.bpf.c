@@ -295,7 +295,7 @@ int on_sched_in(const void *ctx __attribute__((unused)))
 	return get_cpu();
 }
 
-/* The same on AArch64. */
+/* As above, on AArch64. */
 SEC("kprobe/kvm_sched_in")
 int on_probed_in(const void *ctx __attribute__((unused)))
 {

@@ -65,8 +65,8 @@ struct who_record {
 	__u32 queue; /* the CPU that it waits for, with 1 added; 0: it does not wait */
 	__u64 task;  /* its address in the kernel, while it waits */
 	/*
-	 * Of the present wait: up to when it is charged, and the CPU's interrupts then; 0: none of
-	 * it is on this CPU yet;
+	 * The present wait is charged up to this time, when the CPU had these interrupts; 0: none
+	 * of it is on this CPU yet.
 	 */
 	__u64 since_ns;
 	struct who_irqs irqs;

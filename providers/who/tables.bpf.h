@@ -58,7 +58,7 @@ static __always_inline struct who_record *record_at(__u32 number)
 
 /* ---- pairs */
 
-/* Of several names and numbers. */
+/* A hash of several names and numbers, one after the other. */
 static __always_inline __u64 mix(__u64 hash, __u64 more)
 {
 	hash = (hash ^ more) * 0x9e3779b97f4a7c15;

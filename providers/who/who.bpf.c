@@ -46,7 +46,7 @@ struct moment {
 	__u64 ended; /* next_tid's number; 0: it has not waited. No hole: Linux 6.1 wants none. */
 };
 
-/* Of the CPU that the thread is on, or waits for. */
+/* The run queue of the CPU that the thread is on, or waits for. */
 static __always_inline const struct rq *queue_of(const struct task_struct *task)
 {
 	return task->se.cfs_rq->rq;

@@ -195,7 +195,7 @@ static void take_time(void *arg, const struct who_time *time, uint64_t count, ui
 		culprit->max_ns = time->max_ns;
 }
 
-/* Of threads that are no longer measured. */
+/* Forgets culprits of threads that are no longer measured. */
 static void forget_culprits(struct who *who)
 {
 	size_t nr = 0;
@@ -357,7 +357,7 @@ static void say_left_out(const struct who *who, struct error *error)
 			  "threads ran", (double)lost_ms / 1e3);
 }
 
-/* Of each thread: how long it has waited, and then what its pairs add up to. */
+/* Takes how long each thread has waited, and then what its pairs add up to. */
 static void take_pairs(struct who *who)
 {
 	for (size_t i = 0; i < who->members.nr; i++) {

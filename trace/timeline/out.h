@@ -163,7 +163,7 @@ bool out_has_failed(const struct timeline_out *out);
 /* Before out_end(): 0, or -errno if the events could not be kept. */
 int out_settle(struct timeline_out *out);
 
-/* The same text, which stays where it is until the end of the output. */
+/* A copy of the text, which stays until the end of the output; equal texts are one. */
 const char *out_keep(struct timeline_out *out, const char *text);
 
 /* A new process of this name: its number. */

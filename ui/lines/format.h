@@ -16,15 +16,15 @@
 #include "core/views/columns.h"
 
 enum lines_format {
-	/* Of events, and of guests as kvm_stat counts them. */
+	/* For events, and for guests as kvm_stat counts them: */
 	LINES_BATCH, /* a line for each row: name, total, delta */
 	LINES_TEXT,  /* a line for each sample under headings, as vmstat */
 	LINES_CSV,   /* a line for each sample; the columns never change. Of events only. */
-	/* Of every view: */
+	/* For every view: */
 	LINES_JSON,  /* a sample a line */
 	LINES_ROWS,  /* a row a line, as CSV below the columns' ids */
 	LINES_TABLE, /* a row a line below headings */
-	/* Of trees of calls: */
+	/* For trees of calls: */
 	LINES_FOLDED, /* a line for each stack, as flamegraph.pl reads it */
 	LINES_SVG,    /* a picture of all stacks */
 };

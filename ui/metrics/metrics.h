@@ -90,7 +90,7 @@ void metrics_take(struct metrics *metrics, const struct facts *facts, uint64_t n
 const struct metrics_text *metrics_write(struct metrics *metrics, const struct facts *facts,
 					 const struct metrics_self *self);
 
-/* Of the latest text: the series that are limited, and how many were left out. */
+/* The latest text's series that are limited, and how many were left out. */
 size_t metrics_series(const struct metrics *metrics);
 size_t metrics_dropped(const struct metrics *metrics);
 
@@ -153,7 +153,7 @@ struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_
 struct names {
 	struct named_guest *by_id; /* ascending by id */
 	struct named_guest ended;  /* "(ended)" */
-	/* Of brief guests that ended: what stats had and have no more; and what they have, too. */
+	/* Brief guests that ended: what stats have forgotten; that, and what they still have. */
 	struct kept_sums forgotten, all;
 	bool has_begun;
 };

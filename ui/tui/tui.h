@@ -16,7 +16,7 @@
 struct tui_config {
 	const struct source *source; /* outlives the screen */
 	struct recorder *writer;   /* stores samples in a history file, too; NULL: none */
-	/* Of a history: where to begin. */
+	/* In a history, where to begin: */
 	uint64_t at_ns;	       /* the moment; UINT64_MAX: the latest */
 	const char *host;      /* the machine, of several; NULL: all */
 	struct query *query;	/* to begin with; changed as the user asks */
