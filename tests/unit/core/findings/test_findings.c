@@ -793,8 +793,8 @@ TEST(a_quota_that_cannot_be_read_may_be_the_cause, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); maybe a quota that "
-			    "cannot be read");
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); maybe a quota "
+			    "that cannot be read");
 }
 
 /* What is lost has no guest. */
