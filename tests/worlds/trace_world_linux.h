@@ -614,7 +614,8 @@ static inline void put_perf_pipe_header(struct bytes *bytes)
 }
 
 /* Before the samples: the event, its formats, the machine. */
-static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
+static inline void put_perf_pipe_records_with(struct bytes *bytes, const char *cpuid,
+					      const char *const *formats, size_t nr_formats)
 {
 	struct bytes head = { .swap = bytes->swap };
 	size_t cpuid_size = (strlen(cpuid) + 8) / 8 * 8;
@@ -622,7 +623,7 @@ static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
 	put_record(bytes, 64, 128 + 8);
 	put_perf_attr(bytes);
 	put_u64(bytes, 4711);
-	put_head(&head, "0.6", WORLD_PAGE, world_formats, NR_WORLD_FORMATS);
+	put_head(&head, "0.6", WORLD_PAGE, formats, nr_formats);
 	put(&head, NULL, (8 - head.len % 8) % 8);
 	put_record(bytes, 66, 4);
 	put_u32(bytes, (uint32_t)head.len);
@@ -633,6 +634,11 @@ static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
 	put_u32(bytes, (uint32_t)cpuid_size);
 	put(bytes, cpuid, strlen(cpuid));
 	put(bytes, NULL, cpuid_size - strlen(cpuid));
+}
+
+static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
+{
+	put_perf_pipe_records_with(bytes, cpuid, world_formats, NR_WORLD_FORMATS);
 }
 
 static inline void put_perf_lost(struct bytes *bytes, uint64_t time, uint32_t cpu, uint64_t lost)
