@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Takes what changed in the stats since the sample before. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "lib/array.h"
 #include "core/facts/facts.h"
 #include "history/moment.h"
-#include "lib/file.h"
 
 #define BLOCK 16	 /* keys */
 #define AHEAD 8		 /* keys */
@@ -390,17 +388,6 @@ void blob_release(struct blob *blob)
 
 /* ---- the segment */
 
-/* The first line of a file below /proc/sys/kernel; "" if it cannot be read. */
-static void read_text(const struct env *env, const char *name, char *text, size_t size)
-{
-	char path[PATH_MAX];
-
-	env_path(env, path, sizeof(path), "/proc/sys/kernel/%s", name);
-	if (read_small(path, text, size) < 0)
-		text[0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-}
-
 void segment_of_machine(const struct env *env, const char *engine, double interval_s,
 			struct segment *ret_segment)
 {
@@ -408,8 +395,9 @@ void segment_of_machine(const struct env *env, const char *engine, double interv
 
 	*segment = (struct segment){ .nr_cpus = host_cpus(env), .interval_s = interval_s };
 	host_name(env, segment->host, sizeof(segment->host));
-	read_text(env, "osrelease", segment->kernel, sizeof(segment->kernel));
-	read_text(env, "random/boot_id", segment->boot_id, sizeof(segment->boot_id));
+	env_read_line(env, segment->kernel, sizeof(segment->kernel), "/proc/sys/kernel/osrelease");
+	env_read_line(env, segment->boot_id, sizeof(segment->boot_id),
+		      "/proc/sys/kernel/random/boot_id");
 	snprintf(segment->arch, sizeof(segment->arch), "%s", env->arch->name);
 	snprintf(segment->engine, sizeof(segment->engine), "%s", engine ? engine : "");
 }

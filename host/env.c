@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds out what the machine offers: architecture, tracefs, debugfs; and makes paths. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <mntent.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "arch/arch.h"
 #include "host/env.h"
@@ -19,24 +21,71 @@ bool env_is_captured(const struct env *env)
 	return env->root[0] != '\0';
 }
 
+__attribute__((format(printf, 4, 0)))
+static char *put_path(const struct env *env, char *buf, size_t size, const char *fmt, va_list args)
+{
+	size_t root = strlen(env->root);
+
+	if (root >= size || (size_t)vsnprintf(buf + root, size - root, fmt, args) >= size - root)
+		buf[0] = '\0';
+	else
+		memcpy(buf, env->root, root);
+	return buf;
+}
+
 char *env_path(const struct env *env, char *buf, size_t size, const char *fmt, ...)
 {
 	va_list args;
-	int root, rest;
 
-	if (!size)
-		return buf;
-	root = snprintf(buf, size, "%s", env->root);
-	if (root < 0 || (size_t)root >= size)
-		goto too_long;
 	va_start(args, fmt);
-	rest = vsnprintf(buf + root, size - (size_t)root, fmt, args);
+	put_path(env, buf, size, fmt, args);
 	va_end(args);
-	if (rest >= 0 && (size_t)rest < size - (size_t)root)
-		return buf;
-too_long:
-	buf[0] = '\0';
 	return buf;
+}
+
+__attribute__((format(printf, 4, 0)))
+static long read_text(const struct env *env, char *buf, size_t size, const char *fmt, va_list args)
+{
+	char path[PATH_MAX];
+	long len = read_small(put_path(env, path, sizeof(path), fmt, args), buf, size);
+
+	if (len < 0)
+		buf[0] = '\0';
+	return len;
+}
+
+long env_read(const struct env *env, char *buf, size_t size, const char *fmt, ...)
+{
+	va_list args;
+	long len;
+
+	va_start(args, fmt);
+	len = read_text(env, buf, size, fmt, args);
+	va_end(args);
+	return len;
+}
+
+long env_read_line(const struct env *env, char *buf, size_t size, const char *fmt, ...)
+{
+	va_list args;
+	long len;
+
+	va_start(args, fmt);
+	len = read_text(env, buf, size, fmt, args);
+	va_end(args);
+	buf[strcspn(buf, "\n")] = '\0';
+	return len < 0 ? len : (long)strlen(buf);
+}
+
+bool env_has(const struct env *env, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	put_path(env, path, sizeof(path), fmt, args);
+	va_end(args);
+	return path_exists(path);
 }
 
 static bool is_mounted(const char *path, long magic)

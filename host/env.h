@@ -41,4 +41,15 @@ bool env_is_captured(const struct env *env);
 char *env_path(const struct env *env, char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Reads a small file of the machine, as read_small(); "" in buf after an error. */
+long env_read(const struct env *env, char *buf, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The first line of it, without the newline. */
+long env_read_line(const struct env *env, char *buf, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Whether the machine has this file or folder. */
+bool env_has(const struct env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

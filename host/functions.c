@@ -209,13 +209,10 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 
 static bool has_release(const struct env *env, const char *release)
 {
-	char path[PATH_MAX], text[128];
+	char text[128];
 
-	if (read_small(env_path(env, path, sizeof(path), "/proc/sys/kernel/osrelease"), text,
-		       sizeof(text)) <= 0)
-		return false;
-	text[strcspn(text, "\n")] = '\0';
-	return strcmp(text, release) == 0;
+	return env_read_line(env, text, sizeof(text), "/proc/sys/kernel/osrelease") >= 0 &&
+	       strcmp(text, release) == 0;
 }
 
 bool functions_kernel_is(struct functions *functions, const char *id, const char *release,

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
@@ -147,12 +146,9 @@ static pid_t folder_owner(const struct env *env, const struct vm_folder *folder)
 {
 	pid_t pid = proc_of_thread(env, folder->creator);
 	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->fd) : 0;
-	char path[PATH_MAX];
 
-	if (is_vm == -ENOENT && env_is_captured(env)) {
-		env_path(env, path, sizeof(path), "/proc/%d/fd", (int)pid);
-		return path_exists(path) ? 0 : pid;
-	}
+	if (is_vm == -ENOENT && env_is_captured(env))
+		return env_has(env, "/proc/%d/fd", (int)pid) ? 0 : pid;
 	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
 }
 
@@ -226,12 +222,10 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 
 bool guest_is_likely(const struct env *env, pid_t pid)
 {
-	char path[PATH_MAX], comm[64] = "";
+	char comm[64];
 	struct proc_stat stat;
 
-	read_small(env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid), comm,
-		   sizeof(comm));
-	comm[strcspn(comm, "\n")] = '\0';
+	env_read_line(env, comm, sizeof(comm), "/proc/%d/comm", (int)pid);
 	return guest_name_vmm(comm) || has_vcpu_threads(env, pid) ||
 	       (!proc_stat_read(env, pid, &stat) && stat.guest_ticks);
 }

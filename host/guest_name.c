@@ -324,16 +324,6 @@ pid_t guest_name_vmm_pid(const char *comm)
 	return pid ? (pid_t)atoi(pid) : 0;
 }
 
-static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size)
-{
-	char path[PATH_MAX];
-	long len = read_small(env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid), buf,
-			      size);
-
-	buf[len > 0 ? len - (buf[len - 1] == '\n') : 0] = '\0';
-	return strlen(buf);
-}
-
 /* Leaves out what is more than the largest size. 0, or -errno. */
 static int read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size, size_t *ret_len)
 {
@@ -424,26 +414,26 @@ struct guest_name guest_name_of_ended(pid_t pid, const char *comm, const char *c
 struct guest_name guest_name_find(const struct env *env, pid_t pid)
 {
 	struct guest_name found = { .is_own = false };
-	char cmdline[CMDLINE_SIZE], comm[64], path[PATH_MAX], cgroup[CGROUP_SIZE] = "";
-	size_t len, comm_len = read_comm(env, pid, comm, sizeof(comm));
+	char cmdline[CMDLINE_SIZE], comm[64], cgroup[CGROUP_SIZE];
+	size_t len;
 	int err = read_cmdline(env, pid, cmdline, sizeof(cmdline), &len);
 	const char *vmm = guest_name_vmm(cmdline);
 
+	env_read_line(env, comm, sizeof(comm), "/proc/%d/comm", (int)pid);
 	found.is_late = err == -ETIMEDOUT || err == -EAGAIN;
 	if (!vmm)
 		vmm = guest_name_vmm(comm);
 	if (vmm)
 		snprintf(found.vmm, sizeof(found.vmm), "%s", vmm);
 	else
-		utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm));
-	read_small(env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid), cgroup,
-		   sizeof(cgroup));
+		utf8_clean(comm, strlen(comm), found.vmm, sizeof(found.vmm));
+	env_read(env, cgroup, sizeof(cgroup), "/proc/%d/cgroup", (int)pid);
 	words_of_cmdline(cmdline, len, &found.words);
 	words_of_cgroup(cgroup, &found.words);
 	found.is_own = find_name(vmm, pid, cmdline, len, cgroup, &found.words, found.name,
 				 sizeof(found.name));
 	if (!found.is_own && (found.is_late ||
-			      !utf8_clean(comm, comm_len, found.name, sizeof(found.name))))
+			      !utf8_clean(comm, strlen(comm), found.name, sizeof(found.name))))
 		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
 	words_of_name(env, pid, found.vmm, found.name, &found.words);
 	return found;

@@ -82,9 +82,8 @@ bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 
 int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat)
 {
-	char path[PATH_MAX], text[1024];
-	long len = read_small(env_path(env, path, sizeof(path), "/proc/%d/stat", (int)pid), text,
-			    sizeof(text));
+	char text[1024];
+	long len = env_read(env, text, sizeof(text), "/proc/%d/stat", (int)pid);
 
 	if (len == -ENOENT || len == -EIO)
 		return -ESRCH;
@@ -100,18 +99,14 @@ bool proc_stat_has_ended(const struct proc_stat *stat)
 
 pid_t proc_of_thread(const struct env *env, pid_t tid)
 {
-	char path[PATH_MAX], text[4096];
+	char text[4096];
+	long len = env_read(env, text, sizeof(text), "/proc/%d/status", (int)tid);
 	const char *line;
-	long len;
 
-	env_path(env, path, sizeof(path), "/proc/%d/status", (int)tid);
-	len = read_small(path, text, sizeof(text));
 	if (len < 0 && proc_has_failed((int)len))
 		return 0;
-	if (len < 0) {
-		env_path(env, path, sizeof(path), "/proc/%d", (int)tid);
-		return path_exists(path) ? tid : 0; /* captured without status */
-	}
+	if (len < 0) /* captured without status */
+		return env_has(env, "/proc/%d", (int)tid) ? tid : 0;
 	line = strstr(text, "\nTgid:");
 	return line ? (pid_t)atoi(line + strlen("\nTgid:")) : tid;
 }
@@ -260,16 +255,14 @@ int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vc
 static int read_named_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
 			      struct vcpu_list *named)
 {
-	char path[PATH_MAX], comm[64];
+	char comm[64];
 	int err = 0;
 
 	for (size_t i = 0; !err && i < tids->nr; i++) {
-		long len;
+		long len = env_read(env, comm, sizeof(comm), "/proc/%d/task/%d/comm", (int)pid,
+				    (int)tids->pids[i]);
 		int index;
 
-		env_path(env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
-			 (int)tids->pids[i]);
-		len = read_small(path, comm, sizeof(comm));
 		if (len < 0 && proc_has_failed((int)len))
 			err = (int)len;
 		if (len < 0)

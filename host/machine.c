@@ -18,10 +18,10 @@
 
 void host_name(const struct env *env, char *buf, size_t size)
 {
-	char path[PATH_MAX], name[HOST_NAME_MAX + 2] = "";
+	char name[HOST_NAME_MAX + 2];
 
-	env_path(env, path, sizeof(path), "/proc/sys/kernel/hostname");
-	if (read_small(path, name, sizeof(name)) <= 0 && !env_is_captured(env))
+	if (env_read(env, name, sizeof(name), "/proc/sys/kernel/hostname") <= 0 &&
+	    !env_is_captured(env))
 		gethostname(name, sizeof(name) - 1);
 	name[strcspn(name, ".\n")] = '\0';
 	snprintf(buf, size, "%s", name[0] ? name : env_is_captured(env) ? "captured" : "localhost");
@@ -30,7 +30,7 @@ void host_name(const struct env *env, char *buf, size_t size)
 /* ---- CPUs: Documentation/admin-guide/cputopology.rst */
 
 /* Reads the CPU number at *text and moves *text after the number; -1: there is no number. */
-static long number(const char **text)
+static int number(const char **text)
 {
 	char *end;
 	long n;
@@ -39,87 +39,62 @@ static long number(const char **text)
 		return -1;
 	n = strtol(*text, &end, 10);
 	*text = end;
-	return n < CPUS_MAX ? n : -1;
+	return n < CPUS_MAX ? (int)n : -1;
 }
 
-int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg)
+int cpus_next(struct cpus *cpus)
 {
+	while (cpus->at && cpus->next > cpus->last) {
+		cpus->next = cpus->last = number(&cpus->at);
+		if (cpus->next >= 0 && *cpus->at == '-') {
+			cpus->at++;
+			cpus->last = number(&cpus->at);
+		}
+		cpus->at = cpus->next >= 0 && *cpus->at == ',' ? cpus->at + 1 : NULL;
+	}
+	return cpus->next <= cpus->last ? cpus->next++ : -1;
+}
+
+int cpus_count(const char *list)
+{
+	struct cpus cpus = cpus_of(list);
 	int nr = 0;
 
-	for (;; list++) {
-		long first = number(&list), last = first;
+	while (cpus_next(&cpus) >= 0)
+		nr++;
+	return nr;
+}
 
-		if (first < 0)
-			return nr;
-		if (*list == '-') {
-			list++;
-			last = number(&list);
-		}
-		for (long cpu = first; cpu <= last; cpu++, nr++) {
-			int err = add(arg, (int)cpu);
+int cpus_end(const struct env *env, const char *name)
+{
+	char list[CPUS_TEXT];
+	long err = env_read(env, list, sizeof(list), "%s", name);
+	struct cpus cpus = cpus_of(list);
+	int end = 0;
 
-			if (err < 0)
-				return err;
-		}
-		if (*list != ',')
-			return nr;
+	for (int cpu; (cpu = cpus_next(&cpus)) >= 0;) {
+		if (cpu >= end)
+			end = cpu + 1;
 	}
-}
-
-static int read_list(const struct env *env, const char *name, int (*add)(void *arg, int cpu),
-		     void *arg)
-{
-	char path[PATH_MAX], list[4096];
-	long n = read_small(env_path(env, path, sizeof(path), "%s", name), list, sizeof(list));
-
-	return n < 0 ? (int)n : cpus_parse(list, add, arg);
-}
-
-int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg)
-{
-	return read_list(env, CPUS_ONLINE, add, arg);
-}
-
-static int take_end(void *arg, int cpu)
-{
-	int *end = arg;
-
-	if (cpu >= *end)
-		*end = cpu + 1;
-	return 0;
-}
-
-int cpus_end(const struct env *env, const char *list)
-{
-	int end = 0, nr = read_list(env, list, take_end, &end);
-
-	return nr < 0 ? nr : end;
-}
-
-static int count_one(void *arg, int cpu)
-{
-	(void)cpu;
-	++*(int *)arg;
-	return 0;
+	return err < 0 ? (int)err : end;
 }
 
 int host_cpus(const struct env *env)
 {
-	int nr = 0;
+	char list[CPUS_TEXT];
 
-	cpus_online(env, count_one, &nr);
-	return nr;
+	env_read(env, list, sizeof(list), CPUS_ONLINE);
+	return cpus_count(list);
 }
 
 /* ---- schedstat */
 
 bool schedstat_is_on(const struct env *env)
 {
-	char path[PATH_MAX], text[96];
-	long n = read_small(env_path(env, path, sizeof(path), "/proc/self/schedstat"), text,
-			  sizeof(text));
+	char text[96];
 
-	return n > 0 && strpbrk(text, "123456789");
+	return env_read(env, text, sizeof(text), "/proc/self/schedstat") > 0 &&
+	       strpbrk(text, "123456789");
 }
 
 /* ---- lockdown */
@@ -128,11 +103,10 @@ bool schedstat_is_on(const struct env *env)
 struct lockdown lockdown_read(const struct env *env)
 {
 	struct lockdown lockdown;
-	char path[PATH_MAX], text[128] = "";
+	char text[128];
 	const char *start;
 
-	env_path(env, path, sizeof(path), "/sys/kernel/security/lockdown");
-	read_small(path, text, sizeof(text));
+	env_read(env, text, sizeof(text), "/sys/kernel/security/lockdown");
 	start = strchr(text, '[');
 	if (!start || strncmp(start, "[none]", 6) == 0)
 		start = "[";

@@ -18,22 +18,32 @@
 /* The machine's name without the domain; "captured" if a captured machine has no name. */
 void host_name(const struct env *env, char *buf, size_t size);
 
-/* ---- CPUs: the kernel's lists, "0-3,5,8-11" */
+/* ---- CPUs: the kernel's lists, "0-3,5,8-11", also of NUMA nodes */
 
 #define CPUS_MAX 8192 /* NR_CPUS of the largest kernels */
+#define CPUS_TEXT 4096
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 #define CPUS_PRESENT "/sys/devices/system/cpu/present"	 /* now, online or not */
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible" /* until the next boot */
 
-/*
- * Calls add(arg, cpu) for each CPU of a list, in the order of the text; stops at the first
- * character that does not belong to a list. Returns the number of CPUs, or a negative result of
- * add.
- */
-int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
+/* A walk along a list. */
+struct cpus {
+	const char *at; /* what follows; NULL: nothing */
+	int next, last; /* of the range at hand */
+};
 
-/* Calls add for each CPU that is online. -errno when the list cannot be read. */
-int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
+static inline struct cpus cpus_of(const char *list)
+{
+	return (struct cpus){ .at = list, .last = -1 };
+}
+
+/*
+ * The next CPU, in the order of the text. -1: there is none, or what follows does not belong to a
+ * list.
+ */
+int cpus_next(struct cpus *cpus);
+
+int cpus_count(const char *list);
 
 /*
  * One more than the highest number in a list, CPUS_POSSIBLE for example; there may be fewer CPUs.

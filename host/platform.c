@@ -208,10 +208,9 @@ void words_of_cgroup(const char *text, struct guest_words *words)
  */
 static void read_jail(const struct env *env, pid_t pid, struct guest_words *words)
 {
-	char path[PATH_MAX], text[PATH_MAX] = "", *end, *id;
+	char text[PATH_MAX], *end, *id;
 
-	read_small(env_path(env, path, sizeof(path), "/proc/%d/mountinfo", (int)pid), text,
-		   sizeof(text));
+	env_read(env, text, sizeof(text), "/proc/%d/mountinfo", (int)pid);
 	end = strstr(text, "/root / "); /* what is mounted, and where */
 	if (!end)
 		return;

@@ -195,9 +195,7 @@ int trace_check_lockdown(const struct env *env, struct error *error)
 
 bool kvm_is_loaded(const struct env *env)
 {
-	char path[PATH_MAX];
-
-	return path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm"));
+	return env_has(env, "/sys/module/kvm");
 }
 
 int trace_why_none(const struct env *env, int unread_err, struct error *error)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the guest that a user names, and words the errors where none or several have the name. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/text.h"
 #include "lib/xalloc.h"
@@ -245,13 +243,11 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct error *error)
 {
 	const struct guest *guest;
-	char path[PATH_MAX];
 
 	if (name)
 		return guests_by_name(guests, name, ret_guest, error);
 	guest = guests_by_pid(guests, pid);
-	env_path(guests->env, path, sizeof(path), "/proc/%d", (int)pid);
-	if (!guest && !path_exists(path))
+	if (!guest && !env_has(guests->env, "/proc/%d", (int)pid))
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
 	if (!guest && is_denied(guests, pid)) {

@@ -10,14 +10,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
@@ -245,14 +243,13 @@ static int try_reading(struct account_reader *reader, struct error *error)
 int account_check(const struct env *env, struct error *error)
 {
 	struct lockdown lockdown = lockdown_read(env);
-	char path[PATH_MAX];
 	int err;
 
 	if (env_is_captured(env))
 		return error_set(error, -ENOTSUP, "only a running kernel can be asked");
 	err = bpf_probe(env, error);
-	if (!path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm")))
-		err = error_set(error, -ENOENT, "%s is missing: load the kvm module", path);
+	if (!env_has(env, "/sys/module/kvm"))
+		err = error_set(error, -ENOENT, "/sys/module/kvm is missing: load the kvm module");
 	if (strcmp(lockdown.level, "confidentiality") == 0)
 		err = error_set(error, -EPERM, "BPF may not read VMs and vCPUs because of "
 					       "kernel lockdown (confidentiality): boot with "

@@ -3,29 +3,19 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/file.h"
 #include "lib/process.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 
-static bool has_file(const struct env *env, const char *name)
-{
-	char path[PATH_MAX];
-
-	return path_exists(env_path(env, path, sizeof(path), "%s", name));
-}
-
 /* Of KVM: a module has its own since Linux 5.11. */
 static bool has_btf(const struct env *env)
 {
-	bool is_module = has_file(env, "/sys/module/kvm/initstate");
-
-	return has_file(env, is_module ? "/sys/kernel/btf/kvm" : "/sys/kernel/btf/vmlinux");
+	return env_has(env, "/sys/kernel/btf/%s",
+		       env_has(env, "/sys/module/kvm/initstate") ? "kvm" : "vmlinux");
 }
 
 /* libbpf goes through the BTF of all modules. */
@@ -69,10 +59,10 @@ int bpf_probe(const struct env *env, struct error *error)
 
 bool bpf_has_jit(const struct env *env)
 {
-	char path[PATH_MAX], text[16];
+	char text[16];
 
-	env_path(env, path, sizeof(path), "/proc/sys/net/core/bpf_jit_enable");
-	return read_small(path, text, sizeof(text)) <= 0 || text[0] != '0';
+	env_read(env, text, sizeof(text), "/proc/sys/net/core/bpf_jit_enable");
+	return text[0] != '0';
 }
 
 int bpf_probe_exits(const struct env *env, struct error *error)

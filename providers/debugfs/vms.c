@@ -4,12 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "host/guest_proc.h"
@@ -73,13 +71,6 @@ static struct debugfs_owner *get_owner(struct debugfs_vms *vms, uint32_t guest)
 	return owner;
 }
 
-static bool is_process(const struct env *env, pid_t pid)
-{
-	char path[PATH_MAX];
-
-	return path_exists(env_path(env, path, sizeof(path), "/proc/%d", (int)pid));
-}
-
 /* See the header. Lost: a VM from before the first update would make GUEST_NONE jump. */
 static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
@@ -87,7 +78,7 @@ static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 
 	if (!vms->is_other_namespace) {
 		guest = guests_by_pid(vms->args->guests, vm->pid);
-		if (!guest && is_process(vms->args->env, vm->pid))
+		if (!guest && env_has(vms->args->env, "/proc/%d", (int)vm->pid))
 			return;
 		vm->is_lost = !guest && !vm->is_new && !vm->is_late;
 		if (vm->is_lost)

@@ -6,12 +6,10 @@
  * wakes up.
  */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "core/guests/guests.h"
 #include "providers/exits/program.h"
 
@@ -20,10 +18,8 @@
 static bool read_text(const struct env *env, const struct exits_sleeper *thread, const char *name,
 		      char *text)
 {
-	char path[PATH_MAX];
-
-	env_path(env, path, sizeof(path), "/proc/%u/task/%u/%s", thread->tgid, thread->tid, name);
-	return read_small(path, text, TEXT_SIZE) > 0;
+	return env_read(env, text, TEXT_SIZE, "/proc/%u/task/%u/%s", thread->tgid, thread->tid,
+			name) > 0;
 }
 
 /* By the scheduler: how long the thread has waited for CPUs, and how often it got one. */

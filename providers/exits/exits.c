@@ -5,14 +5,12 @@
  * The BPF program counts while a view wants exits; core/facts/field.h lists the rows.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "providers/bpf/bpf.h"
@@ -64,13 +62,10 @@ static const struct split *find_exit(const struct env *env)
 /* Whether programs find its reason, in types that a module has. */
 static int check_exit(const struct env *env, const struct split *exit, struct error *error)
 {
-	char path[PATH_MAX];
-
 	if (exit->place == EXIT_NOWHERE)
 		return error_set(error, -ENOTSUP, "%s has its reason in its record only: it is "
 					      "counted without times", exit->event);
-	if (exit->module &&
-	    !path_exists(env_path(env, path, sizeof(path), "/sys/module/%s", exit->module)))
+	if (exit->module && !env_has(env, "/sys/module/%s", exit->module))
 		return error_set(error, -ENOENT, "load the module %s", exit->module);
 	return 0;
 }

@@ -127,9 +127,8 @@ static int open_event(bool has_cycles, uint32_t hz, int cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int sample_cpu(void *arg, int cpu)
+static int sample_cpu(struct exits_stacks *stacks, int cpu)
 {
-	struct exits_stacks *stacks = arg;
 	const struct exits_bpf *bpf = stacks->config.bpf;
 	struct bpf_link *link;
 	int fd = open_event(bpf->config.has_cycles, bpf->config.stack_hz, cpu), err;
@@ -146,9 +145,8 @@ static int sample_cpu(void *arg, int cpu)
 }
 
 /* Samples are taken on the CPU, unless that was not online the last time. */
-static int follow_cpu(void *arg, int cpu)
+static int follow_cpu(struct exits_stacks *stacks, int cpu)
 {
-	struct exits_stacks *stacks = arg;
 	struct attached *attached = stacks->attached;
 
 	for (size_t i = 0; i < attached->nr; i++) {
@@ -160,6 +158,17 @@ static int follow_cpu(void *arg, int cpu)
 	return sample_cpu(stacks, cpu);
 }
 
+static int sample_cpus(struct exits_stacks *stacks)
+{
+	char list[CPUS_TEXT];
+	int err = (int)env_read(stacks->config.env, list, sizeof(list), CPUS_ONLINE);
+	struct cpus cpus = cpus_of(list);
+
+	for (int cpu; err >= 0 && (cpu = cpus_next(&cpus)) >= 0;)
+		err = follow_cpu(stacks, cpu);
+	return err;
+}
+
 /* The event of a CPU that goes takes no sample when the CPU is back: it needs a new one. */
 static void follow_cpus(struct exits_stacks *stacks, struct error *error)
 {
@@ -169,7 +178,7 @@ static void follow_cpus(struct exits_stacks *stacks, struct error *error)
 
 	for (size_t i = 0; i < attached->nr; i++)
 		attached->list[i].is_online = attached->list[i].cpu == NO_CPU;
-	err = cpus_online(stacks->config.env, follow_cpu, stacks);
+	err = sample_cpus(stacks);
 	if (err < 0) {
 		error_set(error, 0, "code is not sampled on all CPUs: %s", strerror(-err));
 		return;
@@ -197,7 +206,7 @@ static int attach(struct exits_stacks *stacks)
 
 	/* An event and its link by CPU. */
 	descriptors_raise(2 * (uint64_t)sysconf(_SC_NPROCESSORS_CONF) + DESCRIPTORS_SPARE);
-	err = cpus_online(stacks->config.env, sample_cpu, stacks);
+	err = sample_cpus(stacks);
 	if (err >= 0 && !bpf->config.has_cycles)
 		err = keep_link(stacks, bpf_program__attach(bpf->program->progs.on_timer), NO_CPU);
 	if (err < 0)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 
 #include "arch/argument.h"
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "host/guest_name.h"
@@ -276,17 +274,14 @@ static bool read_scheduler(const struct exits_threads *threads,
 			   const volatile struct exits_thread *record, uint64_t *ret_ran_ns,
 			   uint64_t *ret_waited_ns, bool *ret_is_runnable)
 {
-	char path[PATH_MAX], text[SCHEDULER_TEXT];
+	char text[SCHEDULER_TEXT];
 	const char *state;
 
-	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/schedstat",
+	env_read(threads->config.env, text, sizeof(text), "/proc/%u/task/%u/schedstat",
 		 record->tgid, record->tid);
-	if (read_small(path, text, sizeof(text)) <= 0 ||
-	    sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran_ns, ret_waited_ns) != 2)
-		return false;
-	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/stat", record->tgid,
-		 record->tid);
-	if (read_small(path, text, sizeof(text)) <= 0)
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran_ns, ret_waited_ns) != 2 ||
+	    env_read(threads->config.env, text, sizeof(text), "/proc/%u/task/%u/stat",
+		     record->tgid, record->tid) <= 0)
 		return false;
 	state = strrchr(text, ')');
 	*ret_is_runnable = state && state[1] && state[2] == 'R';

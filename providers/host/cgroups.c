@@ -109,7 +109,6 @@ static bool find_path(const struct host_cgroups *cgroups, const char *text, char
 {
 	const struct env *env = cgroups->env;
 	const char *v1 = NULL, *v2 = NULL;
-	char v2_root[PATH_MAX];
 	int len;
 
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -134,9 +133,9 @@ static bool find_path(const struct host_cgroups *cgroups, const char *text, char
 	}
 	if (!v2)
 		return false;
-	env_path(env, v2_root, sizeof(v2_root), USUAL "/unified");
 	env_path(env, ret_path, size, "%s%.*s",
-		 *cgroups->v2 ? cgroups->v2 : path_exists(v2_root) ? USUAL "/unified" : USUAL,
+		 *cgroups->v2 ? cgroups->v2 :
+		 env_has(env, USUAL "/unified") ? USUAL "/unified" : USUAL,
 		 (int)strcspn(v2, "\n"), v2);
 	return true;
 }
@@ -186,10 +185,10 @@ static struct host_cgroup *get_cgroup(struct host_cgroups *cgroups, const char *
 static bool path_of_thread(const struct host_cgroups *cgroups, pid_t pid, pid_t tid,
 			   char *ret_path, size_t size)
 {
-	char file[PATH_MAX], text[4096];
+	char text[4096];
 
-	env_path(cgroups->env, file, sizeof(file), "/proc/%d/task/%d/cgroup", (int)pid, (int)tid);
-	return read_small(file, text, sizeof(text)) > 0 &&
+	return env_read(cgroups->env, text, sizeof(text), "/proc/%d/task/%d/cgroup", (int)pid,
+			(int)tid) > 0 &&
 	       find_path(cgroups, text, ret_path, size);
 }
 

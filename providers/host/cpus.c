@@ -49,82 +49,47 @@ void host_cpus_free(struct host_cpus *cpus)
 
 /* ---- topology ---- */
 
-static long read_text(const struct host_cpus *cpus, int number, const char *name, char *text,
-		      size_t size)
-{
-	char path[PATH_MAX];
+#define TOPOLOGY "/sys/devices/system/cpu/cpu%d/topology/"
 
-	env_path(cpus->env, path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", number, name);
-	return read_small(path, text, size);
-}
-
-struct siblings {
-	int of, first;
-};
-
-static int take_sibling(void *arg, int cpu)
-{
-	struct siblings *siblings = arg;
-
-	if (cpu != siblings->of && siblings->first < 0)
-		siblings->first = cpu;
-	return 0;
-}
-
+/* Another CPU of the same core. */
 static int sibling_of(const struct host_cpus *cpus, int number)
 {
-	struct siblings siblings = { number, -1 };
-	char text[1024];
+	char list[CPUS_TEXT];
+	struct cpus siblings;
+	int cpu;
 
-	if (read_text(cpus, number, "topology/thread_siblings_list", text, sizeof(text)) > 0)
-		cpus_parse(text, take_sibling, &siblings);
-	return siblings.first;
+	env_read(cpus->env, list, sizeof(list), TOPOLOGY "thread_siblings_list", number);
+	siblings = cpus_of(list);
+	do
+		cpu = cpus_next(&siblings);
+	while (cpu == number);
+	return cpu;
 }
 
 static int core_of(const struct host_cpus *cpus, int number)
 {
 	char text[32];
 
-	return read_text(cpus, number, "topology/core_id", text, sizeof(text)) > 0 ?
+	return env_read(cpus->env, text, sizeof(text), TOPOLOGY "core_id", number) > 0 ?
 		       (int)strtol(text, NULL, 10) : -1;
-}
-
-/* The nodes' lists of CPUs. */
-struct nodes {
-	struct host_cpus *cpus;
-	int node;
-};
-
-static int take_cpu(void *arg, int cpu)
-{
-	struct nodes *nodes = arg;
-
-	if ((size_t)cpu < nodes->cpus->nr)
-		nodes->cpus->list[cpu].node = nodes->node;
-	return 0;
-}
-
-static int take_node(void *arg, int node)
-{
-	struct nodes *nodes = arg;
-	char path[PATH_MAX], list[4096];
-
-	nodes->node = node;
-	env_path(nodes->cpus->env, path, sizeof(path), "/sys/devices/system/node/node%d/cpulist",
-		 node);
-	if (read_small(path, list, sizeof(list)) > 0)
-		cpus_parse(list, take_cpu, nodes);
-	return 0;
 }
 
 static void find_nodes(struct host_cpus *cpus)
 {
-	struct nodes nodes = { cpus, -1 };
-	char path[PATH_MAX], list[4096];
+	char nodes_list[CPUS_TEXT], list[CPUS_TEXT];
+	struct cpus nodes, of_node;
 
-	env_path(cpus->env, path, sizeof(path), "/sys/devices/system/node/online");
-	if (read_small(path, list, sizeof(list)) > 0)
-		cpus_parse(list, take_node, &nodes);
+	env_read(cpus->env, nodes_list, sizeof(nodes_list), "/sys/devices/system/node/online");
+	nodes = cpus_of(nodes_list);
+	for (int node; (node = cpus_next(&nodes)) >= 0;) {
+		env_read(cpus->env, list, sizeof(list), "/sys/devices/system/node/node%d/cpulist",
+			 node);
+		of_node = cpus_of(list);
+		for (int cpu; (cpu = cpus_next(&of_node)) >= 0;) {
+			if ((size_t)cpu < cpus->nr)
+				cpus->list[cpu].node = node;
+		}
+	}
 }
 
 static struct host_cpu *see_cpu(struct host_cpus *cpus, int number)

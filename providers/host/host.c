@@ -45,11 +45,10 @@ static void host_close(void *state)
 /* proc(5), swaps: a heading, and a line for each. */
 static bool has_swap(const struct env *env)
 {
-	char path[PATH_MAX], text[1024];
+	char text[1024];
 	const char *line;
 
-	if (read_small(env_path(env, path, sizeof(path), "/proc/swaps"), text, sizeof(text)) <= 0)
-		return false;
+	env_read(env, text, sizeof(text), "/proc/swaps");
 	line = strchr(text, '\n');
 	return line && line[1];
 }
@@ -62,7 +61,7 @@ static int gives_huge_pages(const struct env *env)
 	int gives = -1;
 	glob_t pools;
 
-	if (read_small(env_path(env, path, sizeof(path), transparent), text, sizeof(text)) > 0)
+	if (env_read(env, text, sizeof(text), "%s", transparent) > 0)
 		gives = !strstr(text, "[never]");
 	env_path(env, path, sizeof(path), "/sys/kernel/mm/hugepages/*/free_hugepages");
 	if (gives == 1 || glob(path, 0, NULL, &pools) != 0)

@@ -78,7 +78,7 @@ void host_kernel_threads_list(struct host_kernel_threads *threads)
 
 void host_kernel_threads_name(struct host_kernel_threads *threads)
 {
-	char path[PATH_MAX], name[32];
+	char name[32];
 	size_t left = HOST_KERNEL_THREADS_TURN;
 
 	for (size_t i = threads->nr; left && i--;) {
@@ -86,10 +86,8 @@ void host_kernel_threads_name(struct host_kernel_threads *threads)
 
 		if (thread->is_read)
 			continue;
-		name[0] = '\0';
-		env_path(threads->env, path, sizeof(path), "/proc/%d/task/%d/comm",
+		env_read(threads->env, name, sizeof(name), "/proc/%d/task/%d/comm",
 			 (int)thread->tid, (int)thread->tid);
-		read_small(path, name, sizeof(name));
 		thread->maker = guest_name_vmm_pid(name);
 		thread->is_read = strcmp(name, UNNAMED) != 0;
 		left--;

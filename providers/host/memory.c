@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
@@ -60,23 +59,13 @@ struct host_memory {
 	bool has_nodes;
 };
 
-static int count_node(void *arg, int node)
-{
-	(void)node;
-	++*(int *)arg;
-	return 0;
-}
-
+/* Not every node that is online has memory. */
 bool host_memory_has_nodes(const struct env *env)
 {
-	char path[PATH_MAX], list[4096];
-	int nr = 0;
+	char list[CPUS_TEXT];
 
-	/* Not every node that is online has memory. */
-	env_path(env, path, sizeof(path), "/sys/devices/system/node/has_memory");
-	if (read_small(path, list, sizeof(list)) > 0)
-		cpus_parse(list, count_node, &nr);
-	return nr > 1;
+	env_read(env, list, sizeof(list), "/sys/devices/system/node/has_memory");
+	return cpus_count(list) > 1;
 }
 
 /* A new guest has its turn in this sample. */

@@ -9,7 +9,6 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "providers/host/host.h"
@@ -107,13 +106,6 @@ void host_threads_free(struct host_threads *threads)
 
 /* ---- what is read in each sample ---- */
 
-static char *path_of(const struct host_threads *threads, const struct host_thread *thread,
-		     const char *name, char *buf)
-{
-	return env_path(threads->env, buf, PATH_MAX, "/proc/%d/task/%d/%s", (int)thread->of.pid,
-			(int)thread->of.tid, name);
-}
-
 /* Reads schedstat or stat, which stays open: only the first reading needs the path. */
 static bool read_file(const struct host_threads *threads, const struct host_thread *thread,
 		      const char *name, int *fd, char *text, size_t size)
@@ -121,7 +113,8 @@ static bool read_file(const struct host_threads *threads, const struct host_thre
 	char path[PATH_MAX] = "";
 
 	if (*fd < 0)
-		path_of(threads, thread, name, path);
+		env_path(threads->env, path, sizeof(path), "/proc/%d/task/%d/%s",
+			 (int)thread->of.pid, (int)thread->of.tid, name);
 	return descriptors_read(fd, path, text, size);
 }
 
@@ -190,12 +183,12 @@ static void read_cpu(const struct host_threads *threads, struct host_thread *thr
 static void read_migrations(const struct host_threads *threads, struct host_thread *thread)
 {
 	static const char name[] = "nr_migrations";
-	char path[PATH_MAX], text[4096];
+	char text[4096];
 	const char *at;
 	uint64_t migrations;
 
-	if (read_small(path_of(threads, thread, "sched", path), text, sizeof(text)) <= 0)
-		return;
+	env_read(threads->env, text, sizeof(text), "/proc/%d/task/%d/sched", (int)thread->of.pid,
+		 (int)thread->of.tid);
 	at = strstr(text, name);
 	at = at ? strchr(at, ':') : NULL;
 	if (!at)
@@ -205,13 +198,6 @@ static void read_migrations(const struct host_threads *threads, struct host_thre
 		thread->shown = migrations;
 	thread->migrations = migrations;
 	thread->has_migrations = true;
-}
-
-static int count_cpu(void *arg, int cpu)
-{
-	(void)cpu;
-	++*(int *)arg;
-	return 0;
 }
 
 /* The value in a line "NAME:\tVALUE" of proc(5) status; NULL: none. */
@@ -249,22 +235,20 @@ static int swapped_of(const char *text)
 
 static void read_status(const struct host_threads *threads, struct host_thread *thread)
 {
-	char path[PATH_MAX], text[8192];
+	char text[8192];
 	const char *state, *cpus;
-	int nr = 0;
 
 	thread->is_stopped = false;
-	if (read_small(path_of(threads, thread, "status", path), text, sizeof(text)) <= 0)
+	if (env_read(threads->env, text, sizeof(text), "/proc/%d/task/%d/status",
+		     (int)thread->of.pid, (int)thread->of.tid) <= 0)
 		return;
 	/* T: by a signal; t: by a debugger. */
 	state = status_value(text, "\nState:");
 	thread->is_stopped = state && (*state == 'T' || *state == 't');
 	thread->swapped = swapped_of(text);
 	cpus = status_value(text, "\nCpus_allowed_list:");
-	if (!cpus)
-		return;
-	cpus_parse(cpus, count_cpu, &nr);
-	thread->affinity = nr;
+	if (cpus)
+		thread->affinity = cpus_count(cpus);
 }
 
 static void take_turn(struct host_threads *threads, struct host_thread *thread)

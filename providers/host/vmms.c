@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
@@ -142,12 +141,11 @@ static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 			 struct vmm_thread *ret_thread)
 {
 	pid_t pid = host_kernel_threads_has(vmms->kernel_threads, tid) ? tid : vmm->of.pid;
-	char path[PATH_MAX], comm[32] = "", name[sizeof(comm)];
+	char comm[32], name[sizeof(comm)];
 
 	*ret_thread = (struct vmm_thread){ .tid = tid, .pid = pid, .schedstat = -1 };
-	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	read_small(path, comm, sizeof(comm));
-	guest_name_thread(comm, strcspn(comm, "\n"), name, sizeof(name));
+	env_read_line(vmms->env, comm, sizeof(comm), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	guest_name_thread(comm, sizeof(comm), name, sizeof(name));
 	get_name(vmms, vmm, name, &ret_thread->name);
 	read_run(vmms, ret_thread, &ret_thread->run_ns);
 }

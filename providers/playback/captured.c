@@ -123,12 +123,10 @@ static int captured_new(const struct provider_args *args, const char *name, key_
 static const struct guest *find_guest(const struct captured *captured, int tid)
 {
 	const struct guest *guest;
-	char path[PATH_MAX];
 
 	for (size_t i = 0; (guest = guests_at(captured->args.guests, i)); i++) {
-		env_path(captured->args.env, path, sizeof(path), "/proc/%d/task/%d",
-			 (int)guest->pid, tid);
-		if (guest_vcpu_by_tid(guest, tid) || path_exists(path))
+		if (guest_vcpu_by_tid(guest, tid) ||
+		    env_has(captured->args.env, "/proc/%d/task/%d", (int)guest->pid, tid))
 			break;
 	}
 	return guest;

@@ -5,13 +5,11 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_programs.h"
@@ -187,10 +185,7 @@ static struct bpf_program *program_of(const struct bpf_reasons *reasons, size_t 
 /* Whether the module is loaded that has the types for the reasons. */
 static bool has_types(const struct bpf_reasons *reasons, const struct split *split)
 {
-	char path[PATH_MAX];
-
-	return !split->module || path_exists(env_path(reasons->env, path, sizeof(path),
-						      "/sys/module/%s", split->module));
+	return !split->module || env_has(reasons->env, "/sys/module/%s", split->module);
 }
 
 static int set_program(const struct bpf_reasons *reasons, size_t i)

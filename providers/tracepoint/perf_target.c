@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens, groups, starts, reads and closes the perf events at one target. */
 #include <errno.h>
-#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/tracepoint/perf_target.h"
@@ -63,7 +61,7 @@ fail:
 int perf_probe(const struct env *env, struct error *error)
 {
 	struct target target = { .id = 0 };
-	char path[PATH_MAX], paranoid[16] = "?";
+	char paranoid[16];
 	int fd = perf_leader_open(&target);
 
 	if (fd >= 0)
@@ -74,9 +72,9 @@ int perf_probe(const struct env *env, struct error *error)
 		return error_set(error, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	if (fd != -EACCES && fd != -EPERM)
 		return error_set(error, fd, "cannot open perf events: %s", strerror(-fd));
-	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
-	read_small(path, paranoid, sizeof(paranoid));
-	paranoid[strcspn(paranoid, "\n")] = '\0';
+	if (env_read_line(env, paranoid, sizeof(paranoid),
+			  "/proc/sys/kernel/perf_event_paranoid") < 0)
+		strcpy(paranoid, "?");
 	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
 	return error_set(error, fd,
 			 "not allowed to count events (perf_event_paranoid is %s): %sgrant it: "

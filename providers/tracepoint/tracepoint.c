@@ -126,10 +126,16 @@ static void target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t 
 	tp->targets[tp->nr_targets++] = (struct target){ is_thread, id, guest };
 }
 
-static int target_cpu(void *tp, int cpu)
+static int target_cpus(struct tracepoints *tp, struct error *error)
 {
-	target_add(tp, false, cpu, GUEST_NONE);
-	return 0;
+	char list[CPUS_TEXT];
+	long err = env_read(tp->args.env, list, sizeof(list), CPUS_ONLINE);
+	struct cpus cpus = cpus_of(list);
+
+	for (int cpu; (cpu = cpus_next(&cpus)) >= 0;)
+		target_add(tp, false, cpu, GUEST_NONE);
+	return err < 0 ? error_set(error, (int)err, "cannot read " CPUS_ONLINE ": %s",
+				   strerror((int)-err)) : 0;
 }
 
 /* All threads of a guest: exits happen in vCPU threads, but others raise interrupts, too. */
@@ -178,11 +184,7 @@ static int find_targets(struct tracepoints *tp, struct error *error)
 	tp->nr_targets = 0;
 	switch (tp->scope) {
 	case WANT_HOST:
-		err = cpus_online(tp->args.env, target_cpu, tp);
-		if (err < 0)
-			return error_set(error, err,
-					 "cannot read " CPUS_ONLINE ": %s", strerror(-err));
-		err = 0;
+		err = target_cpus(tp, error);
 		break;
 	case WANT_GUEST:
 		guest = guests_by_id(tp->args.guests, tp->guest);

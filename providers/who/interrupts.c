@@ -3,14 +3,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/env.h"
 #include "providers/bpf/bpf.h"
@@ -131,10 +129,10 @@ static void set_clock(struct interrupts_program__bss *bss)
 /* APICv or AVIC, if the module's parameter says so. */
 static bool is_on(const struct env *env, const char *parameter)
 {
-	char path[PATH_MAX], text[8];
+	char text[8];
 
-	env_path(env, path, sizeof(path), "/sys/module/%s", parameter);
-	return read_small(path, text, sizeof(text)) > 0 && (*text == 'Y' || *text == '1');
+	env_read(env, text, sizeof(text), "/sys/module/%s", parameter);
+	return *text == 'Y' || *text == '1';
 }
 
 static void load_programs(struct who_interrupts *interrupts, struct error *error)

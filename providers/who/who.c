@@ -7,14 +7,12 @@
  * of a vCPU add up to its waits.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "host/guest_proc.h"
@@ -128,12 +126,10 @@ static size_t find_culprit(struct who *who, const struct who_member *waiter, uin
 /* It may have ended, and another one may have its number. */
 static bool runs_still(const struct who *who, int32_t pid, const char *expected)
 {
-	char path[PATH_MAX], name[WHO_NAME + 1];
+	char name[WHO_NAME + 1];
 
-	if (read_small(env_path(who->args.env, path, sizeof(path), "/proc/%d/comm", (int)pid),
-		       name, sizeof(name)) <= 0)
+	if (env_read_line(who->args.env, name, sizeof(name), "/proc/%d/comm", (int)pid) < 0)
 		return false;
-	name[strcspn(name, "\n")] = '\0';
 	return strncmp(name, expected, WHO_NAME) == 0;
 }
 

@@ -12,27 +12,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int take(void *arg, int cpu)
-{
-	int *nr = arg;
-
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		abort();
-	return ++*nr < ENOUGH ? 0 : -1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
-	int nr = 0, got;
+	int nr = 0, cpu;
+	struct cpus cpus;
 
 	if (!text)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	got = cpus_parse(text, take, &nr);
-	if (got != (nr < ENOUGH ? nr : -1))
-		abort();
+	cpus = cpus_of(text);
+	for (; nr < ENOUGH && (cpu = cpus_next(&cpus)) != -1; nr++) {
+		if (cpu < 0 || cpu >= CPUS_MAX)
+			abort();
+	}
 	if (nr && (text[0] < '0' || text[0] > '9'))
 		abort();
 	free(text);

@@ -271,13 +271,21 @@ static inline void open_engine(struct fixture *f)
 					  &f->error), 0);
 }
 
-static inline int add_cpu(void *arg, int cpu)
+static inline void add_cpu(struct fixture *f, int cpu)
 {
-	struct fixture *f = arg;
-
 	if (f->nr_targets < TARGETS_MAX)
 		f->targets[f->nr_targets++] = (struct target){ false, cpu, GUEST_NONE };
-	return 0;
+}
+
+static inline void add_cpus(struct fixture *f)
+{
+	char list[CPUS_TEXT];
+	struct cpus cpus;
+
+	assert_true(env_read(&f->env, list, sizeof(list), CPUS_ONLINE) > 0);
+	cpus = cpus_of(list);
+	for (int cpu; (cpu = cpus_next(&cpus)) >= 0;)
+		add_cpu(f, cpu);
 }
 
 static inline int compare(const void *a, const void *b)
@@ -299,7 +307,7 @@ static inline void retarget(struct fixture *f, uint32_t keep)
 static inline void target_host(struct fixture *f)
 {
 	f->nr_targets = 0;
-	assert_true(cpus_online(&f->env, add_cpu, f) > 0);
+	add_cpus(f);
 	retarget(f, ENGINE_KEEP_NONE);
 }
 

@@ -821,21 +821,6 @@ TEST(test_no_cpu_list, setup, teardown)
 
 /* ---- the kernel's lists of CPUs */
 
-struct cpu_list {
-	int cpus[64];
-	int nr, stop_after; /* 0: never */
-};
-
-static int take_cpu(void *arg, int cpu)
-{
-	struct cpu_list *list = arg;
-
-	if (list->stop_after && list->nr == list->stop_after)
-		return -ENOMEM;
-	list->cpus[list->nr++] = cpu;
-	return 0;
-}
-
 TEST(test_cpu_lists, setup, teardown)
 {
 	static const struct {
@@ -859,14 +844,14 @@ TEST(test_cpu_lists, setup, teardown)
 	};
 
 	for (size_t i = 0; i < SIZE(cases); i++) {
-		struct cpu_list list = { .nr = 0 };
+		struct cpus cpus = cpus_of(cases[i].text);
 
-		assert_int_equal(cpus_parse(cases[i].text, take_cpu, &list), cases[i].nr);
-		assert_int_equal(list.nr, cases[i].nr);
-		assert_memory_equal(list.cpus, cases[i].cpus, sizeof(int) * (size_t)list.nr);
+		assert_int_equal(cpus_count(cases[i].text), cases[i].nr);
+		for (int k = 0; k < cases[i].nr; k++)
+			assert_int_equal(cpus_next(&cpus), cases[i].cpus[k]);
+		assert_int_equal(cpus_next(&cpus), -1);
+		assert_int_equal(cpus_next(&cpus), -1);
 	}
-	assert_int_equal(cpus_parse("0-9", take_cpu, &(struct cpu_list){ .stop_after = 3 }),
-			 -ENOMEM);
 }
 
 /* Eight CPUs, and the engine bpf needs twelve places. */

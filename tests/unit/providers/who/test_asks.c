@@ -2,13 +2,13 @@
 /* How often who asks the kernel about a process that had the CPU of several vCPUs. */
 #include <string.h>
 
-#include "lib/file.h"
+#include "host/env.h"
 #include "tests/unit/unit.h"
 
-static ssize_t answer(const char *path, char *buf, size_t size);
+static long answer(const struct env *env, char *buf, size_t size, const char *format, int pid);
 
 /* In place of the library's, which has them under their own names. */
-#define read_small(path, buf, size) answer(path, buf, size)
+#define env_read_line answer
 #define who_provider asked_provider
 extern const struct provider asked_provider;
 #include "providers/who/who.c" /* NOLINT(bugprone-suspicious-include) */
@@ -18,11 +18,13 @@ extern const struct provider asked_provider;
 static int nr_asked;
 static const char *process; /* that is there */
 
-static ssize_t answer(const char *path, char *buf, size_t size)
+static long answer(const struct env *env, char *buf, size_t size, const char *format, int pid)
 {
-	assert_string_equal(path, "/proc/4711/comm");
+	assert_string_equal(env->root, "");
+	assert_string_equal(format, "/proc/%d/comm");
+	assert_int_equal(pid, 4711);
 	nr_asked++;
-	return snprintf(buf, size, "%s\n", process);
+	return snprintf(buf, size, "%s", process);
 }
 
 /* Takes a pair of each vCPU with the process "hog". The process that the field has; 0: none. */
