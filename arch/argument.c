@@ -28,7 +28,7 @@ static void format_ioport(char *buf, size_t size, uint64_t port, uint32_t b, uin
 	int n = snprintf(buf, size, "0x%" PRIx64 " %s", port, is_write ? "write" : "read");
 
 	n = add_access(buf, size, n, b);
-	add_name(buf, size, n, argument_port_name(port));
+	add_name(buf, size, n, argument_number_name(EXITS_IOPORT, port));
 }
 
 uint32_t argument_at_end(enum exit_kind kind, uint32_t c)
@@ -46,7 +46,7 @@ static void format_mmio(char *buf, size_t size, uint64_t address, uint32_t b, ui
 
 static void format_msr(char *buf, size_t size, uint64_t msr, uint32_t is_write, uint32_t unused)
 {
-	const char *name = argument_msr_name(msr);
+	const char *name = argument_number_name(EXITS_MSR, msr);
 
 	(void)unused;
 	snprintf(buf, size, "0x%" PRIx64 " %s%s%s", msr, name ? name : "", name ? " " : "",
@@ -60,7 +60,7 @@ static void format_cpuid(char *buf, size_t size, uint64_t leaf, uint32_t unused,
 
 	(void)unused;
 	(void)unused_too;
-	add_name(buf, size, n, argument_cpuid_name(leaf));
+	add_name(buf, size, n, argument_number_name(EXITS_CPUID, leaf));
 }
 
 static void format_hypercall(char *buf, size_t size, uint64_t nr, uint32_t unused,
@@ -70,7 +70,7 @@ static void format_hypercall(char *buf, size_t size, uint64_t nr, uint32_t unuse
 
 	(void)unused;
 	(void)unused_too;
-	add_name(buf, size, n, argument_hypercall_name(nr));
+	add_name(buf, size, n, argument_number_name(EXITS_HYPERCALL, nr));
 }
 
 /* opcodes: op0, op1, CRn and CRm, a byte each as they lie in memory. */
@@ -82,7 +82,8 @@ static void format_sysreg(char *buf, size_t size, uint64_t opcodes, uint32_t is_
 	int n;
 
 	memcpy(op, &word, sizeof(op));
-	name = argument_sysreg_name(ARGUMENT_SYSREG(op[0], op[1], op[2], op[3], op2));
+	name = argument_number_name(EXITS_SYSREG,
+				    ARGUMENT_SYSREG(op[0], op[1], op[2], op[3], op2));
 	n = snprintf(buf, size, "S%u_%u_C%u_C%u_%u", op[0], op[1], op[2], op[3], op2);
 	add_name(buf, size, n, name);
 	n += name ? (int)strlen(name) + 1 : 0;
@@ -112,53 +113,39 @@ static void format_interrupt(char *buf, size_t size, uint64_t line, uint32_t lev
 			 source == 0 ? "" : source == 1 ? " irqfd" : " PIT");
 }
 
-static uint64_t fault_of_x86(uint64_t code)
-{
-	return exits_fault_of_x86(code);
-}
-
-static uint64_t fault_of_arm64(uint64_t syndrome)
-{
-	return exits_fault_of_arm64(syndrome);
-}
-
-static uint64_t message_of_x86(uint64_t address)
-{
-	return exits_message_of_x86(address);
-}
-
 static const struct argument kinds[EXITS_KINDS] = {
 	[EXITS_VMEXIT] = { .name = "vmexit" },
 	[EXITS_USERSPACE] = { .name = "userspace" },
 	[EXITS_IOPORT] = { "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0, NULL } },
-			  format_ioport, argument_port_name },
+			  format_ioport },
 	[EXITS_MMIO] = { "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0, NULL } },
-			format_mmio, argument_address_name },
+			format_mmio },
 	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0, NULL } },
-		       format_msr, argument_msr_name },
+		       format_msr },
 	/*
 	 * Without the index: most leaves have no index, and the value left in its register would
 	 * split them.
 	 */
 	[EXITS_CPUID] = { "cpuid", "CPUID",
-			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0, NULL } }, format_cpuid,
-			 argument_cpuid_name },
+			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0, NULL } }, format_cpuid },
 	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",
 			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0, NULL },
 			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0, NULL } },
-			     format_hypercall, argument_hypercall_name },
+			     format_hypercall },
 	[EXITS_SYSREG] = { "sysreg", "SYSREG",
 			  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4, NULL } },
-			  format_sysreg, NULL },
+			  format_sysreg },
 	[EXITS_FAULT] = { "fault", "FAULT",
-			 { { "kvm", "kvm_page_fault", "error_code", NULL, NULL, 0, fault_of_x86 },
-			   { "kvm", "kvm_guest_fault", "hsr", NULL, NULL, 0, fault_of_arm64 } },
-			 format_fault, NULL },
+			 { { "kvm", "kvm_page_fault", "error_code", NULL, NULL, 0,
+			     exits_fault_of_x86 },
+			   { "kvm", "kvm_guest_fault", "hsr", NULL, NULL, 0,
+			     exits_fault_of_arm64 } },
+			 format_fault },
 	[EXITS_INTERRUPT] = { "interrupt", "IRQ",
 			     { { "kvm", "kvm_set_irq", "gsi", "level", "irq_source_id", 0, NULL },
 			       { "kvm", "kvm_msi_set_irq", "address", "data", NULL, 0,
-				 message_of_x86 } },
-			     format_interrupt, NULL },
+				 exits_message_of_x86 } },
+			     format_interrupt },
 };
 
 const struct argument *argument_of(enum exit_kind kind)

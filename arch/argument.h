@@ -27,12 +27,10 @@ struct argument {
 		 * a only.
 		 */
 		uint32_t a_bytes;
-		uint64_t (*a_of)(uint64_t value); /* makes a of the field; NULL: it is the field */
+		__u64 (*a_of)(__u64 value); /* makes a of the field; NULL: it is the field */
 	} events[ARGUMENT_EVENTS];
 	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
-	/* The common name of the number that the text begins with; NULL: it has none. */
-	const char *(*name_of)(uint64_t a);
 };
 
 /* The value of c when the exit ends: what was a read that began is a read. */
@@ -55,12 +53,10 @@ int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \
 	((uint64_t)(op0) << 16 | (op1) << 12 | (crn) << 8 | (crm) << 4 | (op2))
 
-/* The common names of numbers; NULL: the number has no name. */
-const char *argument_port_name(uint64_t port);
-const char *argument_address_name(uint64_t address); /* of a device, by its common address */
-const char *argument_msr_name(uint64_t msr);
-const char *argument_cpuid_name(uint64_t leaf);
-const char *argument_hypercall_name(uint64_t nr);
-const char *argument_sysreg_name(uint64_t sysreg); /* see ARGUMENT_SYSREG */
+/*
+ * The common name of a number that exits of this kind are about: a port, the address of a device,
+ * an MSR, a leaf, a call, a register (ARGUMENT_SYSREG). NULL: it has none.
+ */
+const char *argument_number_name(enum exit_kind kind, uint64_t number);
 
 #endif

@@ -400,43 +400,27 @@ static const struct range sysregs[] = {
 	{ SYSREG(3, 3, 14, 15, 7), "PMCCFILTR_EL0" },
 };
 
-static const char *name_of_number(const struct range *ranges, size_t nr, uint64_t value)
+#define NAMES(ranges) { ranges, ARRAY_SIZE(ranges) }
+
+const char *argument_number_name(enum exit_kind kind, uint64_t number)
 {
-	for (size_t i = 0; i < nr; i++) {
-		if (value >= ranges[i].first && value <= ranges[i].last)
-			return ranges[i].name;
+	static const struct {
+		const struct range *ranges;
+		size_t nr;
+	} names[EXITS_KINDS] = {
+		[EXITS_IOPORT] = NAMES(ports),
+		[EXITS_MMIO] = NAMES(addresses),
+		[EXITS_MSR] = NAMES(msrs),
+		[EXITS_CPUID] = NAMES(leaves),
+		[EXITS_HYPERCALL] = NAMES(hypercalls),
+		[EXITS_SYSREG] = NAMES(sysregs),
+	};
+
+	for (size_t i = 0; i < names[kind].nr; i++) {
+		const struct range *range = &names[kind].ranges[i];
+
+		if (number >= range->first && number <= range->last)
+			return range->name;
 	}
 	return NULL;
-}
-
-#define FIND(ranges, value) name_of_number(ranges, ARRAY_SIZE(ranges), value)
-
-const char *argument_port_name(uint64_t port)
-{
-	return FIND(ports, port);
-}
-
-const char *argument_address_name(uint64_t address)
-{
-	return FIND(addresses, address);
-}
-
-const char *argument_msr_name(uint64_t msr)
-{
-	return FIND(msrs, msr);
-}
-
-const char *argument_cpuid_name(uint64_t leaf)
-{
-	return FIND(leaves, leaf);
-}
-
-const char *argument_hypercall_name(uint64_t nr)
-{
-	return FIND(hypercalls, nr);
-}
-
-const char *argument_sysreg_name(uint64_t sysreg)
-{
-	return FIND(sysregs, sysreg);
 }

@@ -57,9 +57,10 @@ static bool has_any(const char *words, const char *label)
 /* The name that the argument's number has; NULL: none. */
 static const char *name_of(const char *kind, const char *label)
 {
-	const struct argument *argument = argument_by_name(kind);
+	enum exit_kind of;
 
-	return argument && argument->name_of ? argument->name_of(strtoull(label, NULL, 0)) : NULL;
+	return exit_kind_by_name(kind, &of, NULL) < 0 ?
+		       NULL : argument_number_name(of, strtoull(label, NULL, 0));
 }
 
 static bool is_named(const char *words, const struct fields *fields, const struct field *field)

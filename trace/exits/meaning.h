@@ -48,7 +48,7 @@ struct meaning {
 	const struct trace_field *a, *b, *c;
 	uint16_t fixed_c;
 	uint32_t a_bytes; /* see struct argument_event */
-	uint64_t (*a_of)(uint64_t value);
+	__u64 (*a_of)(__u64 value);
 	/* How long a halt was that is over, whether the vCPU waited; ns also: the old limit. */
 	const struct trace_field *ns, *has_waited;
 	const struct trace_field *code; /* of a VMGEXIT: what it is for; of a cause: which */
