@@ -176,14 +176,6 @@ void code_kernel_id(const struct env *env, char *ret_id)
 	free(notes);
 }
 
-/* Where the separate debug file would be, by the build id; "": the file has none. */
-static void find_debug_file(const struct env *env, const char *id, char *buf, size_t size)
-{
-	buf[0] = '\0';
-	if (strlen(id) > 2)
-		env_path(env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
-}
-
 /*
  * NULL: the file is not read. libelf takes memory for as many sections as a file says it has, and
  * reads as many program headers. Where 16 bits are too few for these numbers, the header has 0 or
@@ -207,12 +199,18 @@ static Elf *begin(int fd)
 	return elf_begin(fd, ELF_C_READ, NULL);
 }
 
-/* As add_symbols(), of all symbols. */
-static int read_debug_file(struct code_symbols *file, const char *path, struct code_room *room)
+/* As add_symbols(), of all symbols in the separate debug file; id: "": there is none. */
+static int read_debug_file(struct code_symbols *file, const struct env *env, const char *id,
+			   struct code_room *room)
 {
-	int fd = *path ? open_program(path) : -1, found = 0;
+	char path[PATH_MAX];
+	int fd, found = 0;
 	Elf *elf;
 
+	if (strlen(id) <= 2)
+		return 0;
+	env_path(env, path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	fd = open_program(path);
 	if (fd < 0)
 		return 0;
 	elf = begin(fd);
@@ -237,7 +235,7 @@ bool code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 		       struct code_room *room)
 {
 	Elf *elf;
-	char path[PATH_MAX], own[CODE_ID_SIZE] = "";
+	char own[CODE_ID_SIZE] = "";
 	int found;
 
 	elf = begin(fd);
@@ -249,10 +247,9 @@ bool code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 		return true;
 	}
 	add_loads(file, elf);
-	find_debug_file(env, own, path, sizeof(path));
 	found = add_symbols(file, elf, SHT_SYMTAB, room);
 	if (!found)
-		found = read_debug_file(file, path, room);
+		found = read_debug_file(file, env, own, room);
 	if (!found)
 		found = add_symbols(file, elf, SHT_DYNSYM, room);
 	elf_end(elf);

@@ -124,47 +124,29 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The path in a captured machine; NULL: the machine has no such path. */
-static char *find_captured(const struct env *env, const char *path)
+/* A folder of a file system; in a captured machine at its default path. NULL: there is none. */
+static char *find_folder(const struct env *env, const char *default_path, const char *type,
+			 long magic, const char *folder)
 {
-	char *found = xasprintf("%s%s", env->root, path);
+	char *mount = env_is_captured(env) ? xasprintf("%s%s", env->root, default_path) :
+					     find_mount(default_path, type, magic);
+	char *path = mount ? xasprintf("%s%s", mount, folder) : NULL;
 
-	if (is_folder(found))
-		return found;
-	free(found);
+	free(mount);
+	if (path && is_folder(path))
+		return path;
+	free(path);
 	return NULL;
-}
-
-static char *find_tracefs(const struct env *env)
-{
-	if (env_is_captured(env))
-		return find_captured(env, "/sys/kernel/tracing");
-	return find_mount("/sys/kernel/tracing", "tracefs", TRACEFS_MAGIC);
-}
-
-static char *find_debugfs_kvm(const struct env *env)
-{
-	char *debugfs, *kvm = NULL;
-
-	if (env_is_captured(env))
-		return find_captured(env, "/sys/kernel/debug/kvm");
-	debugfs = find_mount("/sys/kernel/debug", "debugfs", DEBUGFS_MAGIC);
-	if (debugfs)
-		kvm = xasprintf("%s/kvm", debugfs);
-	free(debugfs);
-	if (kvm && !is_folder(kvm)) {
-		free(kvm);
-		kvm = NULL;
-	}
-	return kvm;
 }
 
 void env_refresh(struct env *env)
 {
 	if (!env->tracefs)
-		env->tracefs = find_tracefs(env);
+		env->tracefs = find_folder(env, "/sys/kernel/tracing", "tracefs", TRACEFS_MAGIC,
+					   "");
 	if (!env->debugfs_kvm)
-		env->debugfs_kvm = find_debugfs_kvm(env);
+		env->debugfs_kvm = find_folder(env, "/sys/kernel/debug", "debugfs", DEBUGFS_MAGIC,
+					       "/kvm");
 }
 
 int env_init(struct env *env, const char *root, struct error *error)

@@ -17,7 +17,6 @@
 #include "host/guest_proc.h"
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
-#define NOT_NUMBERED (-1)      /* older kernels do not say which vCPU a descriptor is */
 
 bool proc_has_failed(int err)
 {
@@ -146,30 +145,6 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
 	return err ? err : proc_link_is(link, "kvm-vm") != NULL;
 }
 
-/*
- * Numbers vCPUs in the order of their descriptors (in tid), the order in which they were created.
- */
-static void number_vcpus(struct vcpu_list *vcpus)
-{
-	int next = 0;
-
-	vcpu_list_sort(vcpus);
-	for (size_t i = 0; i < vcpus->nr; i++) {
-		if (vcpus->vcpus[i].index == NOT_NUMBERED)
-			vcpus->vcpus[i].index = next++;
-		vcpus->vcpus[i].tid = 0;
-	}
-}
-
-static void add_vcpu_fd(struct vcpu_list *vcpus, const char *after, int fd)
-{
-	int index = NOT_NUMBERED;
-
-	if (*after == ':' && isdigit((unsigned char)after[1]))
-		index = atoi(after + 1);
-	vcpu_list_add(vcpus, index, fd);
-}
-
 int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 		  struct vcpu_list *vcpus)
 {
@@ -194,12 +169,12 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 			continue;
 		if (proc_link_is(link, "kvm-vm"))
 			nr_vms++;
-		else if (vcpus && (after = proc_link_is(link, "kvm-vcpu")))
-			add_vcpu_fd(vcpus, after, atoi(entry->d_name));
+		else if (vcpus && (after = proc_link_is(link, "kvm-vcpu")) && *after == ':')
+			vcpu_list_add(vcpus, atoi(after + 1), 0);
 	}
 	closedir(dir);
 	if (vcpus)
-		number_vcpus(vcpus);
+		vcpu_list_sort(vcpus);
 	if (!err)
 		*ret_nr_vms = nr_vms;
 	return err;

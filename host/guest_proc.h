@@ -128,7 +128,10 @@ void guest_finder_free(struct guest_finder *finder);
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found);
 
-/* The processes of the latest search of /proc that may not be examined; valid until the next. */
+/*
+ * The processes of the latest search of /proc that may not be examined, ascending; valid until the
+ * next.
+ */
 const struct pid_list *guest_finder_denied(const struct guest_finder *finder);
 
 /*

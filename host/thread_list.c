@@ -42,29 +42,23 @@ void pid_list_sort(struct pid_list *list)
 		qsort(list->pids, list->nr, sizeof(*list->pids), compare_pids);
 }
 
-static int read_names(struct pid_list *list, DIR *dir)
+static int read_once(struct pid_list *list, const char *path)
 {
+	DIR *dir = opendir(path);
 	struct dirent *entry;
+	int err;
 
+	if (!dir)
+		return -errno;
 	list->nr = 0;
-	errno = 0;
-	while ((entry = readdir(dir))) {
+	for (errno = 0; (entry = readdir(dir)); errno = 0) {
 		pid_t pid = pid_parse(entry->d_name);
 
 		if (pid)
 			pid_list_add(list, pid);
-		errno = 0;
 	}
-	return -errno;
-}
-
-static int read_once(struct pid_list *list, const char *path)
-{
-	DIR *dir = opendir(path);
-	int err = dir ? read_names(list, dir) : -errno;
-
-	if (dir)
-		closedir(dir);
+	err = -errno;
+	closedir(dir);
 	return err;
 }
 
@@ -119,6 +113,17 @@ void vcpu_list_sort(struct vcpu_list *list)
 {
 	if (list->nr)
 		qsort(list->vcpus, list->nr, sizeof(*list->vcpus), compare_vcpus);
+}
+
+bool vcpu_list_is_same(const struct vcpu_list *a, const struct vcpu_list *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++) {
+		if (compare_vcpus(&a->vcpus[i], &b->vcpus[i]) != 0)
+			return false;
+	}
+	return true;
 }
 
 pid_t vcpu_last_tid(const struct vcpu *vcpu)

@@ -40,6 +40,7 @@ struct vcpu_list {
 
 void vcpu_list_add(struct vcpu_list *list, int index, pid_t tid);
 void vcpu_list_sort(struct vcpu_list *list);
+bool vcpu_list_is_same(const struct vcpu_list *a, const struct vcpu_list *b);
 
 /* The thread of the vCPU, or the last it had, which has ended; 0: there was none. NULL is fine. */
 pid_t vcpu_last_tid(const struct vcpu *vcpu);

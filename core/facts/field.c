@@ -51,34 +51,6 @@ void fields_free(struct fields *fields)
 	free(fields);
 }
 
-/* What a child's name has after the parent's, "(HLT)"; NULL: it has no brackets. */
-static const char *brackets_in(const struct field *spec, const struct field *parent)
-{
-	size_t len = parent ? strlen(parent->name) : 0;
-
-	if (!parent || strncmp(spec->name, parent->name, len) != 0 || spec->name[len] != '(')
-		return NULL;
-	return spec->name + len;
-}
-
-/* The text between the brackets: "HLT". Brackets in a reason stay. */
-static char *label_copy(const struct field *spec, const char *brackets)
-{
-	size_t len = brackets ? strlen(brackets) : 0;
-
-	if (spec->label || !brackets)
-		return xstrdup(spec->label ? spec->label : spec->name);
-	return xstrndup(brackets + 1, brackets[len - 1] == ')' ? len - 2 : len - 1);
-}
-
-static char *listed_copy(const struct field *spec, const struct field *parent,
-			 const char *brackets)
-{
-	if (spec->listed || !brackets)
-		return xstrdup(spec->listed ? spec->listed : spec->name);
-	return xasprintf("%s%s", parent->listed, brackets);
-}
-
 #define WAIT_NAME(part, name) [WAIT_##part] = (name),
 
 const char *wait_part_name(enum wait_part part)
@@ -108,14 +80,25 @@ bool field_adds_up(const struct field *spec)
 static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
 {
 	struct field_entry *entry = xcalloc(1, sizeof(*entry));
-	const char *brackets = brackets_in(spec, parent);
+	size_t len = parent ? strlen(parent->name) : 0;
+	const char *brackets = NULL, *label = spec->label ? spec->label : spec->name;
 
+	/* What a child's name has after the parent's: "(HLT)". */
+	if (parent && strncmp(spec->name, parent->name, len) == 0 && spec->name[len] == '(')
+		brackets = spec->name + len;
 	entry->field = *spec;
 	entry->field.adds_up = field_adds_up(spec);
 	entry->field.name = xstrdup(spec->name);
 	entry->field.alias = spec->alias ? xstrdup(spec->alias) : NULL;
-	entry->field.label = label_copy(spec, brackets);
-	entry->field.listed = listed_copy(spec, parent, brackets);
+	len = strlen(label);
+	if (brackets && !spec->label) { /* the text between them; brackets in a reason stay */
+		label = brackets + 1;
+		len = strlen(label) - (brackets[strlen(brackets) - 1] == ')');
+	}
+	entry->field.label = xstrndup(label, len);
+	entry->field.listed = brackets && !spec->listed ?
+				      xasprintf("%s%s", parent->listed, brackets) :
+				      xstrdup(spec->listed ? spec->listed : spec->name);
 	return entry;
 }
 
@@ -230,12 +213,10 @@ void field_set_clear(struct field_set *set)
 void field_set_copy(struct field_set *to, const struct field_set *from)
 {
 	field_set_clear(to);
-	if (!from->nr_words)
-		return;
-	/* Adding and removing the last bit makes room for all bits of from. */
-	field_set_add(to, from->nr_words * 64 - 1);
-	field_set_del(to, from->nr_words * 64 - 1);
-	memcpy(to->words, from->words, from->nr_words * sizeof(*from->words));
+	to->nr_words = from->nr_words;
+	array_grow(&to->words, &to->room, to->nr_words);
+	if (from->nr_words)
+		memcpy(to->words, from->words, from->nr_words * sizeof(*from->words));
 }
 
 void field_set_release(struct field_set *set)

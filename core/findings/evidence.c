@@ -205,18 +205,12 @@ static void add_cpu(const struct measure *measure, struct finding *finding,
 		add_culprits(measure, finding, subject);
 }
 
-static void add_own(struct finding *finding, const struct rule_counts *counts)
-{
-	if (counts->count)
-		add_words(finding, "; %llu ns of each exit",
-			  (unsigned long long)(counts->ns / counts->count));
-}
-
 void finding_describe(const struct measure *measure, struct finding *finding,
 		      const struct worst_subject *worst)
 {
 	const struct guest *guest = guests_find(measure->facts->guests, finding->guest);
 	size_t i = rule_index(finding->rule);
+	const struct rule_counts *counts = measure_counts(measure, worst->subject, i);
 
 	if (guest && is_shared(measure, guest->name))
 		add_words(finding, "process %d%s", (int)guest->pid,
@@ -227,13 +221,14 @@ void finding_describe(const struct measure *measure, struct finding *finding,
 		add_words(finding, "all vCPUs, out of KVM_RUN and asleep: ");
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
 	if (finding->rule->measure == MEASURE_OPEN)
-		add_open(measure, finding, measure_counts(measure, worst->subject, i));
+		add_open(measure, finding, counts);
 	else if (finding->rule->names_cpu)
 		add_cpu(measure, finding, worst->subject);
-	else if (finding->rule->is_own)
-		add_own(finding, measure_counts(measure, worst->subject, i));
-	else if (!finding->rule->is_of_all)
-		add_top(measure, finding, measure_counts(measure, worst->subject, i));
+	else if (finding->rule->is_own && counts->count)
+		add_words(finding, "; %llu ns of each exit",
+			  (unsigned long long)(counts->ns / counts->count));
+	else if (!finding->rule->is_own && !finding->rule->is_of_all)
+		add_top(measure, finding, counts);
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
 		add_words(finding, "; " HOST_QUOTA_HIDDEN);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)

@@ -193,18 +193,10 @@ static void find_all(const struct measure *measure, struct findings *findings)
 static bool has_finding(const struct findings *findings, size_t nr, const struct rule *rule,
 			uint32_t guest)
 {
-	size_t first = 0, end = nr;
+	size_t at = array_lower_bound(nr, i, findings->list[i].guest < guest);
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (findings->list[middle].guest < guest)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (; first < nr && findings->list[first].guest == guest; first++) {
-		if (findings->list[first].rule == rule)
+	for (; at < nr && findings->list[at].guest == guest; at++) {
+		if (findings->list[at].rule == rule)
 			return true;
 	}
 	return false;

@@ -228,17 +228,6 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 	return 0;
 }
 
-static bool is_denied(const struct guests *guests, pid_t pid)
-{
-	pid_t denied;
-
-	for (size_t i = 0; (denied = guests_denied_at(guests, i)); i++) {
-		if (denied == pid)
-			return true;
-	}
-	return false;
-}
-
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct error *error)
 {
@@ -250,7 +239,7 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 	if (!guest && !env_has(guests->env, "/proc/%d", (int)pid))
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
-	if (!guest && is_denied(guests, pid)) {
+	if (!guest && guests->finder && pid_list_has(guest_finder_denied(guests->finder), pid)) {
 		error_set(error, -EACCES, "no right to look into process %d", (int)pid);
 		add_remedy(error);
 		return -EACCES;

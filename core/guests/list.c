@@ -49,6 +49,8 @@ static void remember_tid(struct guests *guests, struct guest_entry *entry, pid_t
 {
 	struct tid_ref *ref;
 
+	if (!tid) /* not known */
+		return;
 	HASH_FIND_INT(guests->tids, &tid, ref);
 	if (ref) { /* the thread number was reused */
 		ref->entry = entry;
@@ -202,8 +204,7 @@ struct guest_entry *guest_list_add(struct guests *guests, pid_t pid)
 	entry->looks = GUEST_LOOKS;
 	entry->wants_fds = true;
 	array_grow(&guests->entries, &guests->room, guests->nr + 1);
-	if (pid)
-		remember_tid(guests, entry, pid);
+	remember_tid(guests, entry, pid);
 	entry->guest.id = ++guests->last_id;
 	guests->entries[guests->nr++] = entry;
 	guests->generation++;
@@ -305,21 +306,6 @@ const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
 	return NULL;
 }
 
-/* Lets guests_by_pid() find the guest by the threads of its vCPUs. */
-static void claim_threads(struct guests *guests, struct guest_entry *entry)
-{
-	if (entry->guest.pid)
-		remember_tid(guests, entry, entry->guest.pid);
-	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
-		pid_t tid = entry->guest.vcpus[i].tid;
-
-		if (!tid)
-			continue;
-		pid_list_add(&entry->tids, tid);
-		remember_tid(guests, entry, tid);
-	}
-}
-
 /* NULL where the guest has ended, as its threads no longer belong to a guest. */
 static struct guest_entry *put_guest(struct guests *guests, const struct guest *guest)
 {
@@ -352,9 +338,12 @@ static struct guest_entry *put_guest(struct guests *guests, const struct guest *
 void guests_put(struct guests *guests, const struct guest *guest)
 {
 	struct guest_entry *entry = put_guest(guests, guest);
+	struct pid_list tids = { 0 };
 
+	for (size_t i = 0; entry && i < guest->nr_vcpus; i++)
+		pid_list_add(&tids, guest->vcpus[i].tid);
 	if (entry)
-		claim_threads(guests, entry);
+		guest_list_set_tids(guests, entry, &tids);
 }
 
 uint32_t guests_add(struct guests *guests, const struct guest *guest)

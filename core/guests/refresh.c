@@ -261,12 +261,7 @@ static void keep_vcpus(const struct guest *guest, struct guest_search *search)
 
 static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
 {
-	bool is_same = guest->nr_vcpus == vcpus->nr;
-
-	for (size_t i = 0; is_same && i < vcpus->nr; i++)
-		is_same = guest->vcpus[i].index == vcpus->vcpus[i].index &&
-			  guest->vcpus[i].tid == vcpus->vcpus[i].tid;
-	if (is_same)
+	if (vcpu_list_is_same(vcpus, &(struct vcpu_list){ guest->vcpus, guest->nr_vcpus, 0 }))
 		return;
 	free(guest->vcpus);
 	guest->vcpus = vcpus->vcpus;
@@ -334,23 +329,19 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 	return err;
 }
 
-static void list_known(struct guests *guests)
-{
-	guests->known.nr = 0;
-	for (size_t i = 0; i < guests->nr; i++)
-		if (!guests->entries[i]->is_given)
-			pid_list_add(&guests->known, guests->entries[i]->guest.pid);
-	pid_list_sort(&guests->known);
-}
-
 static int update(struct guests *guests, uint64_t now_ns)
 {
 	int err;
 
 	check_alive(guests);
-	list_known(guests);
 	if (guests->has_reports)
 		return examine_guests(guests, now_ns);
+	guests->known.nr = 0;
+	for (size_t i = 0; i < guests->nr; i++) {
+		if (!guests->entries[i]->is_given)
+			pid_list_add(&guests->known, guests->entries[i]->guest.pid);
+	}
+	pid_list_sort(&guests->known);
 	err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
 	for (size_t i = 0; !err && i < guests->found.nr; i++)
 		err = guest_add(guests, guests->found.pids[i]);
@@ -464,25 +455,16 @@ static void note_thread(struct guests *guests, struct guest *guest,
 		add_vcpu(guest, index, thread->tid);
 }
 
-/* A process may have thousands of threads, and all of them are read in one look. */
-static bool has_looked(const struct guests *guests, pid_t pid)
-{
-	for (size_t i = 0; i < guests->looked.nr; i++) {
-		if (guests->looked.pids[i] == pid)
-			return true;
-	}
-	return false;
-}
-
 /*
- * The inventory does not have the thread, and the event does not name its vCPU. Guests of
- * guests_add() are never examined.
+ * The inventory does not have the thread, and the event does not name its vCPU. A process may have
+ * thousands of threads, and all of them are read in one look. Guests of guests_add() are never
+ * examined.
  */
 static bool must_look(const struct guests *guests, const struct vcpu_thread *thread)
 {
 	const struct guest_entry *entry = guest_list_by_tid(guests, thread->pid);
 
-	if (has_looked(guests, thread->pid))
+	if (pid_list_has(&guests->looked, thread->pid))
 		return false;
 	if (entry)
 		return !entry->is_given && thread->vcpu < 0 &&
@@ -507,6 +489,7 @@ uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *threa
 	if (must_look(guests, thread)) {
 		guest_look_at(guests, thread->pid);
 		pid_list_add(&guests->looked, thread->pid);
+		pid_list_sort(&guests->looked);
 	}
 	entry = guest_list_by_tid(guests, thread->pid);
 	if (!entry) /* a process that ended before is another one, with the same pid */

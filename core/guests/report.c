@@ -44,17 +44,6 @@ static void list_vcpus(const struct vm_part *parts, size_t nr, struct vcpu_list 
 	vcpu_list_sort(vcpus);
 }
 
-static bool is_same(const struct vcpu_list *a, const struct vcpu_list *b)
-{
-	if (a->nr != b->nr)
-		return false;
-	for (size_t i = 0; i < a->nr; i++) {
-		if (a->vcpus[i].index != b->vcpus[i].index || a->vcpus[i].tid != b->vcpus[i].tid)
-			return false;
-	}
-	return true;
-}
-
 /* The parts of one process. */
 static void report_process(struct guests *guests, const struct vm_part *parts, size_t nr)
 {
@@ -69,7 +58,7 @@ static void report_process(struct guests *guests, const struct vm_part *parts, s
 	entry->report = guests->report;
 	list_vcpus(parts, nr, &vcpus);
 	if (entry->is_reported && nr_vms == entry->reported_vms &&
-	    is_same(&vcpus, &entry->reported)) {
+	    vcpu_list_is_same(&vcpus, &entry->reported)) {
 		vcpu_list_release(&vcpus);
 		return;
 	}

@@ -804,19 +804,6 @@ TEST(test_apic_ids, setup, teardown)
 	assert_vcpu(guest, 2, 4, 103);
 }
 
-TEST(test_old_kernel_does_not_number, setup, teardown)
-{
-	struct box *box = *state;
-
-	put_vmm(box, 100, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
-	put_fd(box, 100, 10, "anon_inode:kvm-vcpu");
-	put_fd(box, 100, 11, "anon_inode:kvm-vcpu");
-	refresh(box, 0);
-	assert_int_equal(only_guest(box)->nr_vcpus, 2);
-	assert_vcpu(only_guest(box), 0, 0, 101);
-	assert_vcpu(only_guest(box), 1, 1, 102);
-}
-
 TEST(test_vcpus_come_later, setup, teardown)
 {
 	struct box *box = *state;
