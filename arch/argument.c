@@ -127,7 +127,8 @@ static const struct argument kinds[EXITS_KINDS] = {
 	 * split them.
 	 */
 	[EXITS_CPUID] = { "cpuid", "CPUID",
-			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0, NULL } }, format_cpuid },
+			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0, NULL } },
+			 format_cpuid },
 	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",
 			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0, NULL },
 			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0, NULL } },

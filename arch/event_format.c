@@ -151,8 +151,7 @@ static int read_field(char *text, size_t *room, struct format *format)
 		err = read_declaration(text, &field);
 	if (err)
 		return err;
-	array_grow(&format->fields, room, format->nr_fields + 1);
-	format->fields[format->nr_fields++] = field;
+	*array_add(format->fields, format->nr_fields, *room) = field;
 	return 0;
 }
 

@@ -62,8 +62,7 @@ struct programs {
 
 static inline void programs_add(struct programs *programs, int fd, const char *event)
 {
-	array_grow_unset(&programs->list, &programs->room, programs->nr + 1);
-	programs->list[programs->nr++] = (struct program){ fd, event };
+	*array_add(programs->list, programs->nr, programs->room) = (struct program){ fd, event };
 }
 
 /* What a provider works with; all of it outlives the provider. */

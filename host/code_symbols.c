@@ -48,8 +48,7 @@ static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol, const 
 	len = strlen(name) + 1;
 	array_grow_unset(&file->names, &file->room_names, file->size_names + len);
 	memcpy(file->names + file->size_names, name, len);
-	array_grow_unset(&file->symbols, &file->room_symbols, file->nr_symbols + 1);
-	file->symbols[file->nr_symbols++] = (struct code_symbol){
+	*array_add(file->symbols, file->nr_symbols, file->room_symbols) = (struct code_symbol){
 		symbol->st_value, symbol->st_size, (uint32_t)file->size_names,
 	};
 	file->size_names += len;
@@ -125,8 +124,7 @@ static void add_loads(struct code_symbols *file, Elf *elf)
 	for (int i = 0; file->nr_loads < LOADS_MAX && gelf_getphdr(elf, i, &header); i++) {
 		if (header.p_type != PT_LOAD)
 			continue;
-		array_grow_unset(&file->loads, &file->room_loads, file->nr_loads + 1);
-		file->loads[file->nr_loads++] =
+		*array_add(file->loads, file->nr_loads, file->room_loads) =
 			(struct load){ header.p_offset, header.p_filesz, header.p_vaddr };
 	}
 }

@@ -257,8 +257,7 @@ static void take_line(struct functions *functions, const char *line)
 		return;
 	map.device = (uint64_t)major << 32 | minor;
 	map.path = line + at;
-	array_grow_unset(&functions->maps, &functions->room_maps, functions->nr_maps + 1);
-	functions->maps[functions->nr_maps++] = map;
+	*array_add(functions->maps, functions->nr_maps, functions->room_maps) = map;
 }
 
 static void read_maps(struct functions *functions, pid_t pid)

@@ -160,8 +160,7 @@ static void add_folder(struct guest_finder *finder, const char *name)
 		return;
 	strcpy(folder.name, name);
 	folder.pid = 0;
-	array_grow(&finder->folders, &finder->room_folders, finder->nr_folders + 1);
-	finder->folders[finder->nr_folders++] = folder;
+	*array_add(finder->folders, finder->nr_folders, finder->room_folders) = folder;
 }
 
 /* A kvm folder that does not exist, or that we may not read, counts as empty. */

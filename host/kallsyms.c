@@ -85,8 +85,7 @@ static bool add_line(struct kallsyms *symbols, char *line, uint32_t number)
 		return false;
 	if (!symbol.address) /* hidden, or a thing of each CPU */
 		return true;
-	array_grow(&symbols->list, &symbols->room, symbols->nr + 1);
-	symbols->list[symbols->nr++] = symbol;
+	*array_add(symbols->list, symbols->nr, symbols->room) = symbol;
 	return true;
 }
 

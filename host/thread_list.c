@@ -25,8 +25,7 @@ pid_t pid_parse(const char *name)
 
 void pid_list_add(struct pid_list *list, pid_t pid)
 {
-	array_grow(&list->pids, &list->room, list->nr + 1);
-	list->pids[list->nr++] = pid;
+	*array_add(list->pids, list->nr, list->room) = pid;
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -96,8 +95,7 @@ void pid_list_release(struct pid_list *list)
 
 void vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
 {
-	array_grow(&list->vcpus, &list->room, list->nr + 1);
-	list->vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
+	*array_add(list->vcpus, list->nr, list->room) = (struct vcpu){ .index = index, .tid = tid };
 }
 
 static int compare_vcpus(const void *a, const void *b)

@@ -30,10 +30,9 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 }
 
 /*
- * Makes room for at least need elements, before one is added:
+ * Makes room for at least need elements:
  *
- *	array_grow(&list->items, &list->room, list->nr + 1);
- *	list->items[list->nr++] = item;
+ *	array_grow(&list->items, &list->room, need);
  *
  * room (a size_t) is how many elements there is room for: 0 while the array is NULL. It at least
  * doubles, and new elements are zero.
@@ -44,6 +43,10 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 /* As array_grow(), but new elements are not set: they take no memory until they are. */
 #define array_grow_unset(array, room, need) \
 	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), false))
+
+/* Adds an element, which is not set: *array_add(list->items, list->nr, list->room) = item; */
+#define array_add(array, nr, room) \
+	(array_grow_unset(&(array), &(room), (size_t)(nr) + 1), &(array)[(nr)++])
 
 /*
  * How many of nr sorted elements stand before the first one for which the condition is false; i is

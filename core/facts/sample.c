@@ -29,26 +29,23 @@ void sample_make_room(struct sample *sample)
 void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		      const struct timing *timing)
 {
-	array_grow_unset(&sample->timings, &sample->room_timings, sample->nr_timings + 1);
+	*array_add(sample->timings, sample->nr_timings, sample->room_timings) = *timing;
 	sample_add(sample, key, count, flags);
-	sample->timings[sample->nr_timings++] = *timing;
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;
 }
 
 void sample_add_given(struct sample *sample, struct key key, uint64_t total,
 		      const struct row_given *given)
 {
-	array_grow_unset(&sample->givens, &sample->room_givens, sample->nr_givens + 1);
+	*array_add(sample->givens, sample->nr_givens, sample->room_givens) = *given;
 	sample_add(sample, key, total, 0);
-	sample->givens[sample->nr_givens++] = *given;
 	sample->rows[sample->nr_rows - 1].given = (uint32_t)sample->nr_givens;
 }
 
 struct rates_before *sample_add_past(struct sample *sample)
 {
-	array_grow_unset(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1);
-	sample->givens[sample->nr_givens - 1].past = (uint32_t)++sample->nr_pasts;
-	return &sample->pasts[sample->nr_pasts - 1];
+	sample->givens[sample->nr_givens - 1].past = (uint32_t)sample->nr_pasts + 1;
+	return array_add(sample->pasts, sample->nr_pasts, sample->room_pasts);
 }
 
 void sample_release(struct sample *sample)
@@ -67,8 +64,7 @@ void long_exits_add(struct long_exits *exits, const struct long_exit *exit)
 	struct long_exit *slot;
 
 	if (exits->nr < LONG_EXITS_MAX) {
-		array_grow(&exits->list, &exits->room, exits->nr + 1);
-		slot = &exits->list[exits->nr++];
+		slot = array_add(exits->list, exits->nr, exits->room);
 	} else {
 		slot = &exits->list[exits->first];
 		exits->first = (exits->first + 1) % exits->nr;

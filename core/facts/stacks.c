@@ -136,8 +136,7 @@ static uint32_t add_function(struct stacks *stacks, const char *name, enum funct
 	}
 	made->number = (uint32_t)stacks->nr_functions;
 	HASH_ADD_KEYPTR(hh, stacks->by_name, made->name, size, made);
-	array_grow_unset(&stacks->functions, &stacks->room_functions, stacks->nr_functions + 1);
-	stacks->functions[stacks->nr_functions++] =
+	*array_add(stacks->functions, stacks->nr_functions, stacks->room_functions) =
 		(struct stack_function){ .name = made->name + 1, .side = side };
 	return made->number;
 }
@@ -175,8 +174,7 @@ static uint32_t add_node(struct stacks *stacks, const struct stack_node *node)
 		return node->parent;
 	at = key_index_add(&stacks->index, stacks->nodes, sizeof(*stacks->nodes), stacks->nr_nodes,
 			   &key);
-	array_grow_unset(&stacks->nodes, &stacks->room_nodes, at + 1);
-	stacks->nodes[stacks->nr_nodes++] =
+	*array_add(stacks->nodes, stacks->nr_nodes, stacks->room_nodes) =
 		(struct known_node){ .key = key, .node = *node, .field = FIELD_NONE };
 	return (uint32_t)at;
 }
@@ -264,14 +262,15 @@ uint32_t stacks_count_functions(const struct stacks *stacks)
 /* The guest's room; the latest is asked for most. */
 static struct stack_share *share_of(struct stack_sums *sums, uint32_t guest)
 {
+	struct stack_share *share;
+
 	for (size_t i = sums->nr_shares; i-- > 0;) {
 		if (sums->shares[i].guest == guest)
 			return &sums->shares[i];
 	}
-	array_grow_unset(&sums->shares, &sums->room_shares, sums->nr_shares + 1);
-	sums->shares[sums->nr_shares] =
-		(struct stack_share){ guest, (uint32_t)((STACKS_SUMS - sums->nr) / SHARE_SUMS) };
-	return &sums->shares[sums->nr_shares++];
+	share = array_add(sums->shares, sums->nr_shares, sums->room_shares);
+	*share = (struct stack_share){ guest, (uint32_t)((STACKS_SUMS - sums->nr) / SHARE_SUMS) };
+	return share;
 }
 
 void stack_sums_add(struct stack_sums *sums, const struct stack_item *item)
@@ -293,8 +292,7 @@ void stack_sums_add(struct stack_sums *sums, const struct stack_item *item)
 	}
 	share->left--;
 	key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &item->key);
-	array_grow_unset(&sums->list, &sums->room, sums->nr + 1);
-	sums->list[sums->nr++] = *item;
+	*array_add(sums->list, sums->nr, sums->room) = *item;
 }
 
 void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample)

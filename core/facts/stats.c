@@ -37,10 +37,12 @@ static struct stats_item *stats_find_row(struct stats *stats, const struct key *
 /* Moves all items. The key is not there yet. */
 static struct stats_item *stats_insert(struct stats *stats, const struct key *key)
 {
+	struct stats_item *stat;
+
 	key_index_add(&stats->index, stats->list, sizeof(*stats->list), stats->nr, key);
-	array_grow_unset(&stats->list, &stats->room, stats->nr + 1);
-	stats->list[stats->nr] = (struct stats_item){ .key = *key, .born = stats->tick };
-	return &stats->list[stats->nr++];
+	stat = array_add(stats->list, stats->nr, stats->room);
+	*stat = (struct stats_item){ .key = *key, .born = stats->tick };
+	return stat;
 }
 
 /* The last item fills the gap. */
@@ -62,9 +64,11 @@ static void stats_remove(struct stats *stats, size_t i)
 /* Removes an item that stats_removed_at() then reports. */
 static void stats_end(struct stats *stats, size_t i)
 {
-	array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1);
-	stats->removed[stats->nr_removed] = stats->list[i];
-	stats->removed[stats->nr_removed++].history = NULL;
+	struct stats_item *removed =
+		array_add(stats->removed, stats->nr_removed, stats->room_removed);
+
+	*removed = stats->list[i];
+	removed->history = NULL;
 	stats->list[i].timing = NULL; /* the removed one's */
 	stats_remove(stats, i);
 }

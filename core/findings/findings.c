@@ -117,10 +117,9 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 
 	if (!worst.subject)
 		return;
-	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	counts = measure_counts(measure, worst.subject, rule_index(rule));
 	has_top = counts->top_ns || counts->top_per_s > 0;
-	finding = &findings->list[findings->nr++];
+	finding = array_add(findings->list, findings->nr, findings->room);
 	*finding = (struct finding){
 		.rule = rule,
 		.guest = worst.subject->key.guest,
@@ -211,8 +210,7 @@ static void add_reported(const struct measure *measure, const struct stats_item 
 
 	if (!rule || has_finding(findings, nr_measured, rule, stat->key.guest))
 		return;
-	array_grow(&findings->list, &findings->room, findings->nr + 1);
-	finding = &findings->list[findings->nr++];
+	finding = array_add(findings->list, findings->nr, findings->room);
 	*finding = (struct finding){
 		.rule = rule,
 		.guest = stat->key.guest,
@@ -285,8 +283,7 @@ static void keep_missing(struct findings *findings, const struct finding *before
 
 	if (!finding_is_steady(before) || before->nr_missing + 1 == STEADY_SAMPLES)
 		return;
-	array_grow(&findings->list, &findings->room, findings->nr + 1);
-	kept = &findings->list[findings->nr++];
+	kept = array_add(findings->list, findings->nr, findings->room);
 	*kept = *before;
 	if (kept->nr_missing++)
 		return;
@@ -321,10 +318,10 @@ void findings_follow(struct findings *findings, const struct findings *latest)
 	for (size_t i = 0; i < latest->nr; i++) {
 		const struct finding *found = &latest->list[i];
 		const struct finding *same = findings_get(&before, found->rule, found->guest);
+		struct finding *added = array_add(findings->list, findings->nr, findings->room);
 
-		array_grow(&findings->list, &findings->room, findings->nr + 1);
-		findings->list[findings->nr] = *found;
-		findings->list[findings->nr++].nr_found = same ? same->nr_found + 1 : 1;
+		*added = *found;
+		added->nr_found = same ? same->nr_found + 1 : 1;
 	}
 	for (size_t i = 0; i < before.nr; i++) {
 		if (!findings_get(latest, before.list[i].rule, before.list[i].guest))

@@ -64,8 +64,8 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 			   measure->nr, &of);
 	measure->latest = at;
 	if (at == measure->nr) {
-		array_grow_unset(&measure->subjects, &measure->room, at + 1);
-		measure->subjects[measure->nr++] = (struct subject){ .key = of };
+		*array_add(measure->subjects, measure->nr, measure->room) =
+			(struct subject){ .key = of };
 	}
 	return &measure->subjects[at];
 }
@@ -106,11 +106,8 @@ static struct rule_counts *make_counts(struct measure *measure, struct subject *
 
 	if (at)
 		return &measure->counts[at - 1];
-	array_grow_unset(&measure->counts, &measure->room_counts, measure->nr_counts + 1);
-	measure->counts[measure->nr_counts++] = (struct rule_counts){
-		.rule = (uint32_t)rule,
-		.next = subject->counts,
-	};
+	*array_add(measure->counts, measure->nr_counts, measure->room_counts) =
+		(struct rule_counts){ .rule = (uint32_t)rule, .next = subject->counts };
 	subject->counts = (uint32_t)measure->nr_counts;
 	return &measure->counts[measure->nr_counts - 1];
 }
@@ -273,8 +270,7 @@ static void add_time(const struct stats *stats, struct subject *subject,
 
 static void add_busy(struct measure *measure, const struct stats_item *stat)
 {
-	array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1);
-	measure->busy[measure->nr_busy++] = (struct cpu_busy){
+	*array_add(measure->busy, measure->nr_busy, measure->room_busy) = (struct cpu_busy){
 		.cpu = (uint64_t)stat->key.vcpu,
 		.per_s = stat->has_rate ? stat->rate_per_s : 0,
 	};
@@ -284,11 +280,8 @@ static void add_culprit(struct measure *measure, const struct stats_item *stat)
 {
 	struct subject *subject = subject_of(measure, &stat->key);
 
-	array_grow_unset(&measure->culprits, &measure->room_culprits, measure->nr_culprits + 1);
-	measure->culprits[measure->nr_culprits++] = (struct culprit){
-		.stat = stat,
-		.next = subject->culprits,
-	};
+	*array_add(measure->culprits, measure->nr_culprits, measure->room_culprits) =
+		(struct culprit){ .stat = stat, .next = subject->culprits };
 	subject->culprits = (uint32_t)measure->nr_culprits;
 }
 

@@ -203,10 +203,9 @@ struct guest_entry *guest_list_add(struct guests *guests, pid_t pid)
 	entry->guest.nr_vms = 1;
 	entry->looks = GUEST_LOOKS;
 	entry->wants_fds = true;
-	array_grow(&guests->entries, &guests->room, guests->nr + 1);
 	remember_tid(guests, entry, pid);
 	entry->guest.id = ++guests->last_id;
-	guests->entries[guests->nr++] = entry;
+	*array_add(guests->entries, guests->nr, guests->room) = entry;
 	guests->generation++;
 	return entry;
 }

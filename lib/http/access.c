@@ -55,8 +55,7 @@ static int take_user(const struct setting *setting)
 	if (strlen(hash) != BCRYPT_LENGTH || strncmp(hash, "$2", 2) != 0 || hash[3] != '$')
 		return setting_bad(setting, "the password must be a bcrypt hash, as htpasswd -nB "
 					    "prints it");
-	array_grow(&config->users, &config->room_users, config->nr_users + 1);
-	config->users[config->nr_users++] =
+	*array_add(config->users, config->nr_users, config->room_users) =
 		(struct web_user){ xstrdup(setting->key), xstrdup(hash) };
 	return 0;
 }

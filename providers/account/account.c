@@ -95,8 +95,7 @@ void account_layout_add(struct account_layout *layout, const char *name, size_t 
 	if (!nr || at > ACCOUNT_BYTES_MAX || nr > (ACCOUNT_BYTES_MAX - at) / sizeof(uint64_t) ||
 	    strlen(name) >= sizeof(counter->name))
 		return;
-	array_grow(&layout->counters, &layout->room, layout->nr + 1);
-	counter = &layout->counters[layout->nr++];
+	counter = array_add(layout->counters, layout->nr, layout->room);
 	*counter = (struct account_counter){ .at = at, .nr = nr, .field = FIELD_NONE };
 	strcpy(counter->name, name);
 }
@@ -328,8 +327,7 @@ static bool begin_rows(const struct reading *reading, uint32_t guest,
 			return false;
 		seen.row = account->seen[i - 1].row;
 	}
-	array_grow(&account->seen, &account->room_seen, account->nr_seen + 1);
-	account->seen[account->nr_seen++] = seen;
+	*array_add(account->seen, account->nr_seen, account->room_seen) = seen;
 	account->latest[slot] = account->nr_seen;
 	*ret_seen = seen;
 	return true;
@@ -364,8 +362,7 @@ static void note_vm(struct account *account, uint64_t vm, pid_t pid)
 /* What a process holds, for the inventory. */
 static void add_part(struct account *account, const struct account_head *head)
 {
-	array_grow(&account->parts, &account->room_parts, account->nr_parts + 1);
-	account->parts[account->nr_parts++] = (struct vm_part){
+	*array_add(account->parts, account->nr_parts, account->room_parts) = (struct vm_part){
 		.pid = (pid_t)head->pid,
 		.vcpu = head->vcpu < 0 ? -1 : head->vcpu,
 		.tid = (pid_t)head->tid,
@@ -417,11 +414,10 @@ static void take_begun(void *arg, const struct account_begun *begun)
 static void take_ended(void *arg, const struct account_head *head, const char *bytes)
 {
 	struct account *account = arg;
+	struct ended_part *part = array_add(account->ended, account->nr_ended, account->room_ended);
 
-	array_grow(&account->ended, &account->room_ended, account->nr_ended + 1);
-	account->ended[account->nr_ended] = (struct ended_part){ .head = *head };
-	account->ended[account->nr_ended].bytes = xmalloc(head->size + 1);
-	memcpy(account->ended[account->nr_ended++].bytes, bytes, head->size);
+	*part = (struct ended_part){ .head = *head, .bytes = xmalloc(head->size + 1) };
+	memcpy(part->bytes, bytes, head->size);
 }
 
 /* The guest that the process was. Its vCPUs end before the VM's own statistics are taken. */

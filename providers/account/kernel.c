@@ -145,8 +145,8 @@ static int link_of(struct account_reader *reader, pid_t pid)
 	fd = open_link(reader, pid);
 	if (fd < 0)
 		return fd;
-	array_grow(&reader->links, &reader->room_links, reader->nr_links + 1);
-	reader->links[reader->nr_links++] = (struct process_link){ pid, fd };
+	*array_add(reader->links, reader->nr_links, reader->room_links) =
+		(struct process_link){ pid, fd };
 	return fd;
 }
 
@@ -325,8 +325,7 @@ static void take_guest(void *arg, const struct account_head *head, const char *b
 
 	if (head->vcpu < 0 && head->size == sizeof(slot)) {
 		memcpy(&slot, bytes, sizeof(slot));
-		array_grow(&reading->slots, &reading->room, reading->nr + 1);
-		reading->slots[reading->nr++] = (struct slot_of_vm){
+		*array_add(reading->slots, reading->nr, reading->room) = (struct slot_of_vm){
 			head->vm, { slot.gfn * page, slot.pages * page, slot.hva }
 		};
 	} else if (head->vcpu >= 0 && (pid_t)head->tid == reading->tid &&

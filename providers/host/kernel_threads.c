@@ -66,8 +66,7 @@ void host_kernel_threads_list(struct host_kernel_threads *threads)
 			break;
 		while (old < threads->nr && threads->list[old].tid != tid)
 			old++;
-		array_grow(&list, &room, nr + 1);
-		list[nr++] = old < threads->nr ? threads->list[old++] :
+		*array_add(list, nr, room) = old < threads->nr ? threads->list[old++] :
 						 (struct kernel_thread){ .tid = tid };
 	}
 	free(text);

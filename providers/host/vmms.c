@@ -117,8 +117,8 @@ static void get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label,
 		if (vmm->names[*ret_name].field == field)
 			return;
 	}
-	array_grow(&vmm->names, &vmm->room_names, vmm->nr_names + 1);
-	vmm->names[vmm->nr_names++] = (struct vmm_name){ .field = field };
+	*array_add(vmm->names, vmm->nr_names, vmm->room_names) =
+		(struct vmm_name){ .field = field };
 }
 
 /* ---- threads */

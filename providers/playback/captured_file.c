@@ -132,8 +132,7 @@ static struct captured_count *get_count(struct captured_file *file, int tid, uin
 		if (count->tid == tid && count->field == field)
 			return count;
 	}
-	array_grow(&file->counts, &file->room_counts, file->nr_counts + 1);
-	count = &file->counts[file->nr_counts++];
+	count = array_add(file->counts, file->nr_counts, file->room_counts);
 	*count = (struct captured_count){ .tid = tid, .field = field };
 	return count;
 }

@@ -8,13 +8,11 @@ void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
 {
 	struct played_row row = { .key = key, .count = count };
 
-	array_grow_unset(&rows->list, &rows->room, rows->nr + 1);
 	if (timing) {
-		array_grow_unset(&rows->timings, &rows->room_timings, rows->nr_timings + 1);
-		rows->timings[rows->nr_timings++] = *timing;
+		*array_add(rows->timings, rows->nr_timings, rows->room_timings) = *timing;
 		row.timing = (uint32_t)rows->nr_timings;
 	}
-	rows->list[rows->nr++] = row;
+	*array_add(rows->list, rows->nr, rows->room) = row;
 }
 
 int played_rows_compare(const struct played_row *a, const struct played_row *b)
@@ -40,9 +38,8 @@ static struct spread *own_spread(struct played_rows *rows, const struct spread *
 
 	if (rows->nr_joined && rows->joined[rows->nr_joined - 1] == from)
 		return rows->joined[rows->nr_joined - 1];
-	array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1);
 	own = xcalloc(1, sizeof(*own));
-	rows->joined[rows->nr_joined++] = own;
+	*array_add(rows->joined, rows->nr_joined, rows->room_joined) = own;
 	join_spread(own, from);
 	return own;
 }

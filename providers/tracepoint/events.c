@@ -43,10 +43,9 @@ static void counter_release(struct counter *counter)
 /* Takes over the strings of the counter. */
 static void counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
 {
-	array_grow(&events->counters, &events->room, events->nr + 1);
 	counter.name = fields_get(events->args.fields, field)->name;
 	counter.field = field;
-	events->counters[events->nr++] = counter;
+	*array_add(events->counters, events->nr, events->room) = counter;
 }
 
 static bool is_event(const struct split *split, const char *system, const char *event)

@@ -125,8 +125,7 @@ struct perf_group *perf_target_add_group(struct perf_target *at, int leader)
 
 void perf_group_join(struct perf_group *group, uint32_t counter)
 {
-	array_grow(&group->order, &group->room, group->nr + 1);
-	group->order[group->nr++] = counter;
+	*array_add(group->order, group->nr, group->room) = counter;
 	group->is_full = group->nr + 1 == GROUP_MAX; /* the leader is in it, too */
 }
 

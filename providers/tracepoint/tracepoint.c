@@ -122,8 +122,8 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 
 static void target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t guest)
 {
-	array_grow(&tp->targets, &tp->room_targets, tp->nr_targets + 1);
-	tp->targets[tp->nr_targets++] = (struct target){ is_thread, id, guest };
+	*array_add(tp->targets, tp->nr_targets, tp->room_targets) =
+		(struct target){ is_thread, id, guest };
 }
 
 static int target_cpus(struct tracepoints *tp, struct error *error)

@@ -232,8 +232,8 @@ static void add_sum(struct who_interrupts *interrupts, struct key key,
 	at = key_index_add(&interrupts->index, interrupts->sums, sizeof(*interrupts->sums),
 			   interrupts->nr_sums, &key);
 	if (at == interrupts->nr_sums) {
-		array_grow(&interrupts->sums, &interrupts->room_sums, at + 1);
-		interrupts->sums[interrupts->nr_sums++] = (struct vcpu_sum){ .key = key };
+		*array_add(interrupts->sums, interrupts->nr_sums, interrupts->room_sums) =
+			(struct vcpu_sum){ .key = key };
 	}
 	sum = &interrupts->sums[at].time;
 	sum->count += time->count;

@@ -116,8 +116,7 @@ static size_t find_culprit(struct who *who, const struct who_member *waiter, uin
 	at = key_index_add(&who->index, who->culprits, sizeof(*who->culprits), who->nr_culprits,
 			   &key);
 	if (at == who->nr_culprits) {
-		array_grow(&who->culprits, &who->room_culprits, at + 1);
-		who->culprits[who->nr_culprits++] =
+		*array_add(who->culprits, who->nr_culprits, who->room_culprits) =
 			(struct culprit){ .key = key, .waiter = waiter->tid };
 	}
 	return at;
@@ -148,8 +147,7 @@ static bool begin_question(struct who *who, int32_t pid, uint32_t field)
 
 	if (at < who->nr_asked) /* of another vCPU's pair */
 		return false;
-	array_grow(&who->asked, &who->room_asked, at + 1);
-	who->asked[who->nr_asked++] = key;
+	*array_add(who->asked, who->nr_asked, who->room_asked) = key;
 	return true;
 }
 

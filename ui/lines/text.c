@@ -182,8 +182,7 @@ static void add_column(struct text_log *log, const struct view_row *row, const c
 {
 	int width = format_width(name);
 
-	array_grow(&log->columns, &log->room, log->nr + 1);
-	log->columns[log->nr++] = (struct log_column){
+	*array_add(log->columns, log->nr, log->room) = (struct log_column){
 		.field = row->field,
 		.guest = row->guest,
 		.width = width > COLUMN_WIDTH ? width : COLUMN_WIDTH,

@@ -25,8 +25,7 @@ static void kept_add(struct kept_sums *sums, const struct fields *fields,
 		key.vcpu = item->key.vcpu;
 	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &key);
 	if (at == sums->nr) {
-		array_grow_unset(&sums->list, &sums->room, at + 1);
-		sums->list[sums->nr++] = (struct kept_sum){ .key = key };
+		*array_add(sums->list, sums->nr, sums->room) = (struct kept_sum){ .key = key };
 	}
 	sums->list[at].total += item->total;
 	if (item->timing)

@@ -60,16 +60,15 @@ static void find_columns(struct metric_sums *sums, const struct fields *fields)
 		find_event(sums, fields, i);
 		if (!has_cells(fields_get(fields, i)))
 			continue;
-		array_grow(&sums->columns, &sums->room_columns, sums->nr_columns + 1);
 		sums->column_of[i] = (uint32_t)sums->nr_columns;
-		sums->columns[sums->nr_columns++] = i;
+		*array_add(sums->columns, sums->nr_columns, sums->room_columns) = i;
 	}
 }
 
 static void add_guest(struct metric_sums *sums, struct named_guest *named)
 {
-	array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
-	sums->guests[sums->nr_guests++] = (struct guest_sum){ .named = named };
+	*array_add(sums->guests, sums->nr_guests, sums->room_guests) =
+		(struct guest_sum){ .named = named };
 }
 
 static void add_guests(struct metric_sums *sums, struct names *names)
