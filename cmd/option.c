@@ -11,6 +11,7 @@
 
 #define HELP_COLUMN 32 /* where the words about an option begin */
 #define HELP_WIDTH (80 - HELP_COLUMN)
+#define HELP_ROWS 20 /* options that fit in 24 lines, with what is around them */
 #define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
 #define LABEL_SIZE 48
 #define LABELS_SIZE 256
@@ -461,16 +462,35 @@ static void help_line(FILE *out, const struct option_spec *spec)
 	print_wrapped(out, words);
 }
 
+static bool is_in_help(const struct option_spec *spec, const struct option_command *command)
+{
+	return option_is_of(spec, command) && !spec->is_in_man;
+}
+
+/* Where a screen has room for all, headings would take it. */
+static bool has_headings(const struct option_table *table, const struct option_command *command)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < table->nr; i++)
+		nr += is_in_help(&table->specs[i], command);
+	return nr > HELP_ROWS;
+}
+
 void option_help(const struct option_table *table, const struct option_command *command, FILE *out)
 {
 	const struct option_spec *heading = NULL;
+	bool with_headings = has_headings(table, command);
+
+	if (!with_headings)
+		fputc('\n', out);
 
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
 
 		if (spec->heading) {
-			heading = spec;
-		} else if (option_is_of(spec, command) && !spec->is_in_man) {
+			heading = with_headings ? spec : NULL;
+		} else if (is_in_help(spec, command)) {
 			if (heading)
 				fprintf(out, "\n%s:\n", heading->heading);
 			heading = NULL;

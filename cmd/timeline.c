@@ -331,7 +331,7 @@ static int open_functions(struct timeline_run *run, struct calls *calls, struct 
 		err = draw_functions(run, uftrace.json, calls, error);
 	if (err == -EINVAL && trace_is_recording(calls->path))
 		error_set(error, err, "%s: is a recording of the host, not function calls: give it "
-			  "with -k", calls->path);
+			  "with -r", calls->path);
 	end_err = uftrace_close(&uftrace, calls->path, err, &end_why);
 	if (end_err && err == -EINVAL) { /* the failure is the cause of what is wrong there */
 		const struct error bad = *error;
@@ -493,9 +493,10 @@ static int understand(struct options *options, struct error *error)
 {
 	if (!options->nr_recordings && !options->perf && !options->nr_merged && !options->nr_words)
 		return error_set(error, -EINVAL,
-				 "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
+				 "nothing to draw: give -r FILE, --perf-stat FILE or a GUESTTRACE");
 	if (options->binary && !options->nr_words)
-		return error_set(error, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
+		return error_set(error, -EINVAL,
+				 "--binary needs a GUESTTRACE to write symbols into");
 	if (!options->binary_name)
 		options->binary_name = "test";
 	if (!options->format)

@@ -104,11 +104,9 @@ const struct command where_command = {
 	.name = "where",
 	.help = "find the code that takes the time of exits",
 	.usage = "Usage: kvmtop where [OPTION]... [SECONDS]\n"
-		 "Samples for SECONDS (default: 5) which code the threads of vCPUs are in, and\n"
-		 "prints the functions of KVM and of the VMM that take the time of exits. Halts\n"
-		 "and sleep are left out, but of exits that -f names.\n",
-	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
-		  "More: man kvmtop-where\n",
+		 "Samples for SECONDS (default: 5), and prints the functions of KVM and of the\n"
+		 "VMM that take the time of exits. Halts and sleep: --halts, or -f names them.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop-where\n",
 	.command = { .works = MODE_WHERE },
 	.understand = understand,
 	.run = run_where,

@@ -62,10 +62,10 @@ measure() { # KIND
 	"$BUILD/tests/helpers/trace_make" "$1" "$file" "$EXITS" || return
 	nr=$("$BUILD/tests/bench/trace" "$file" | awk '{ print $1 }')
 	row "$1, read" "$nr" "$BUILD/tests/bench/trace" "$file"
-	row "$1, kvmtop report" "$nr" "$KVMTOP" report -f 1000 "$file"
-	row "$1, kvmtop timeline" "$nr" "$KVMTOP" timeline -f 1000000 -k "$file"
+	row "$1, kvmtop report" "$nr" "$KVMTOP" report --frequency 1000 "$file"
+	row "$1, kvmtop timeline" "$nr" "$KVMTOP" timeline --frequency 1000000 -r "$file"
 	row "$1, timeline --format perfetto" "$nr" "$KVMTOP" timeline --format perfetto \
-		-f 1000000 -k "$file"
+		--frequency 1000000 -r "$file"
 	case $1 in
 	dat)
 		! command -v trace-cmd >/dev/null ||
@@ -79,8 +79,8 @@ measure() { # KIND
 		[ ! -r "${FORMATS:-/usr/share/kvm/formats}" ] || scripts "$1" "$file"
 		;;
 	esac
-	echo "  memory: report $(memory "$KVMTOP" report -f 1000 "$file") KiB," \
-		"timeline $(memory "$KVMTOP" timeline -f 1000000 -k "$file") KiB"
+	echo "  memory: report $(memory "$KVMTOP" report --frequency 1000 "$file") KiB," \
+		"timeline $(memory "$KVMTOP" timeline --frequency 1000000 -r "$file") KiB"
 	rm "$file"
 }
 
@@ -94,7 +94,7 @@ measure_big() {
 	fi
 	"$BUILD/tests/helpers/trace_make" acrn "$file" $((BIG * 1048576 / 72)) || return
 	echo "a file of $(($(stat -c %s "$file") >> 20)) MiB: report has" \
-		"$(memory "$KVMTOP" report -f 1000 "$file") KiB"
+		"$(memory "$KVMTOP" report --frequency 1000 "$file") KiB"
 	rm "$file"
 }
 

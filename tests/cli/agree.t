@@ -48,14 +48,14 @@ agree() {
 	shift
 	a_files=
 	for a_file; do
-		a_files="$a_files -k $a_file"
+		a_files="$a_files -r $a_file"
 	done
-	exits=$(of_report vmexit -f 1000 "$@")
+	exits=$(of_report vmexit --frequency 1000 "$@")
 	# shellcheck disable=SC2086
-	is "$(of_timeline kvm -f 1000000 $a_files)" "$exits" "$a_name: exits"
+	is "$(of_timeline kvm --frequency 1000000 $a_files)" "$exits" "$a_name: exits"
 	# shellcheck disable=SC2086
-	is "$(of_timeline userspace -f 1000000 $a_files)" \
-		"$(of_report userspace -f 1000 "$@")" "$a_name: exits to user space"
+	is "$(of_timeline userspace --frequency 1000000 $a_files)" \
+		"$(of_report userspace --frequency 1000 "$@")" "$a_name: exits to user space"
 }
 
 # ---- the faces of report beside its CSV
@@ -185,23 +185,23 @@ done
 for kind in acrn kvmtrace dat host perf; do
 	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
 	agree "$kind" "$TMP/$kind"
-	faces "$kind" -f 1000 "$TMP/$kind"
+	faces "$kind" --frequency 1000 "$TMP/$kind"
 	like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits"
 done
 
 # ---- two buffers that recorded the same
 
-whole=$(of_timeline kvm -k "$TMP/dat")
+whole=$(of_timeline kvm -r "$TMP/dat")
 "$HELPERS/trace_make" buffers "$TMP/buffers" || not_ok "trace_make buffers"
 agree "two buffers" "$TMP/buffers"
 is "$exits" "$whole" "what is in both is counted once"
 unlike "$("$KVMTOP" report "$TMP/buffers")" "no end" "and has an end"
 slices() {
-	"$KVMTOP" timeline -k "$1" 2>/dev/null | grep -c '"ph":"X"'
+	"$KVMTOP" timeline -r "$1" 2>/dev/null | grep -c '"ph":"X"'
 }
 is "$(slices "$TMP/buffers")" "$(slices "$TMP/dat")" "no slice is drawn twice"
-is "$(of_timeline kvm -k "$TMP/buffers" --buffer top)" "$whole" "timeline --buffer top"
-like "$("$KVMTOP" timeline -k "$TMP/buffers" --buffer third 2>&1)" \
+is "$(of_timeline kvm -r "$TMP/buffers" --buffer top)" "$whole" "timeline --buffer top"
+like "$("$KVMTOP" timeline -r "$TMP/buffers" --buffer third 2>&1)" \
 	'"third": no such buffer; there are: top, second' "timeline --buffer third"
 
 # ---- the faces of report: one Time%

@@ -30,12 +30,12 @@ for command in "" exits why; do
 done
 is "$(next exits $amd --diff '')" "web1 db1 " "exits --diff: guests, too"
 for view in $(next --view ''); do
-	"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
-	is "$(next --view $view -o '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
+	"$KVMTOP" -1 --view $view -k none 2>"$TMP/err"
+	is "$(next --view $view -k '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
 		"-o: the columns of the view $view"
 done
-is "$(next --view guests -o '')" "$(next -b -o '')" "-b is a view, too"
-is "$(next --view=guests -o '')" "$(next --view = guests -o '')" \
+is "$(next --view guests -k '')" "$(next -b -k '')" "-b is a view, too"
+is "$(next --view=guests -k '')" "$(next --view = guests -k '')" \
 	"--view=NAME, in bash's pieces, too"
 "$KVMTOP" exits -k none 2>"$TMP/err"
 is "$(next exits -k '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \

@@ -75,7 +75,7 @@ golden amd-host-csv --sysroot $root/amd -l -c -n 2 -s 0.1 --view host
 golden lockdown-host --sysroot $root/lockdown -1 --view host
 golden amd-vcpus-threads --sysroot $root/amd -1 --view vcpus -g db1
 golden amd-vcpus-filter --sysroot $root/amd -1 --view vcpus -f kvm_userspace_exit
-golden amd-sort-unlisted --sysroot $root/amd -1 --view exits -o hist
+golden amd-sort-unlisted --sysroot $root/amd -1 --view exits -k hist
 golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
 golden intel-guests-json --sysroot $root/intel -1 -b --json
 golden intel-wide-guest --sysroot $root/intel -1 -g データベース -f kvm_exit
@@ -151,7 +151,7 @@ golden amd-vcpus-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view vcpus
 golden amd-exits --sysroot $root/amd -1 --view exits
 golden amd-exits-json --sysroot $root/amd -1 --view exits --json -f 'hlt|^io$|hypercall'
 golden amd-exits-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view exits
-golden amd-exits-sort --sysroot $root/amd -1 --view exits -o avg_ns -p 112
+golden amd-exits-sort --sysroot $root/amd -1 --view exits -k avg_ns -p 112
 golden amd-hotspots --sysroot $root/amd -1 --view hotspots -g web1
 golden amd-hotspots-csv --sysroot $root/amd -l -c -n 2 -s 0.1 -z --view hotspots -g web1
 golden intel-exits --sysroot $root/intel -1 --view exits
@@ -170,12 +170,12 @@ golden exits-all exits --sysroot $root/amd 0.1
 golden exits-pid exits --sysroot $root/amd -p 115 -k time 0.1
 golden exits-vcpu exits --sysroot $root/amd -p 115 -v 1 --csv 0.1
 golden exits-alltids exits --sysroot $root/amd -p 115 -a -k percent_time 0.1
-golden exits-tid exits --sysroot $root/amd -t 122 --event ioport 0.1
+golden exits-tid exits --sysroot $root/amd --tid 122 --event ioport 0.1
 golden exits-tids exits --sysroot $root/amd -T 121,122 --event cpuid -k max --json 0.1
 golden exits-lockdown exits --sysroot $root/lockdown 0.1
 golden exits-no-vcpu exits --sysroot $root/intel -p 4101 -v 10 0.1
 golden exits-no-guest exits --sysroot $root/amd -p 1 0.1
-golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
+golden exits-no-thread exits --sysroot $root/amd --tid 115 0.1
 golden exits-no-provider exits --sysroot $root/arm64 0.1
 golden exits-long-none exits --sysroot $root/amd --longer 5ms 0.1
 compare
@@ -206,7 +206,7 @@ like "$("$KVMTOP" why --sysroot "$TMP/yields" --csv 1)" ',yield,112,' \
 	"why: debugfs is asked where a rule needs it"
 kill $writer
 
-is "$("$KVMTOP" --view x -o y --help --no-such-option 2>&1 | head -n 1)" \
+is "$("$KVMTOP" --view x -k y --help --no-such-option 2>&1 | head -n 1)" \
 	"Usage: kvmtop [OPTION]..." "--help answers whatever else is wrong"
 
 # kvmtop why: nothing is found on amd.
@@ -292,17 +292,17 @@ reasons() {
 	"$AT_ONCE" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"
 }
 for column in total avg_ns reason; do
-	text=$(reasons -o $column | awk 'NR > 1 { print $2 }')
-	like "$text" '^hypercall$' "-o $column: text has the reasons"
-	csv=$(reasons -c -o $column | cut -d, -f2 | sed 1d)
+	text=$(reasons -k $column | awk 'NR > 1 { print $2 }')
+	like "$text" '^hypercall$' "-k $column: text has the reasons"
+	csv=$(reasons -c -k $column | cut -d, -f2 | sed 1d)
 	is "$csv" "$text" "CSV has them in the same order"
-	json=$(reasons --json -o $column | grep -o '"reason":"[^"]*' | cut -d'"' -f4)
+	json=$(reasons --json -k $column | grep -o '"reason":"[^"]*' | cut -d'"' -f4)
 	is "$json" "$text" "and so has JSON"
 done
-is "$("$AT_ONCE" --sysroot $root/amd -1 -o total -f '^kvm_(cpuid|exit|entry)$' |
+is "$("$AT_ONCE" --sysroot $root/amd -1 -k total -f '^kvm_(cpuid|exit|entry)$' |
 	awk '{ print $1 }')" "kvm_entry
 kvm_exit
-kvm_cpuid" "-1 -o total"
+kvm_cpuid" "-1 -k total"
 
 no_other_golden tests/golden
 

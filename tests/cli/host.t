@@ -73,7 +73,7 @@ if [ "$other" ] && command -v tmux >/dev/null; then
 		guests="$guests $GUEST"
 	done
 	# The vCPUs of other guests may be on these CPUs, too.
-	screen_start 100 60 "exec $KVMTOP -s 0.5 --view host -o cpu"
+	screen_start 100 60 "exec $KVMTOP -s 0.5 --view host -k cpu"
 	screen_wait "^ +$cpu +[0-9-]" # the first frame has no rows
 	screen_keys End # the lowest number
 	for _ in $(seq "$cpu"); do

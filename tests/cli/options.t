@@ -35,7 +35,7 @@ options() {
 	--view vcpus # vcpus: it is there
 	-b # recording: it prints the table of the view
 	-x # guests|-c|--json|history|recording: no rows are below, or they are there
-	-o total # recording|vcpus: the order is the same
+	-k total # recording|vcpus: the order is the same
 	-r nosuch
 	--at 2026-11-27
 	--from 2026-11-27 # history -l: it begins then

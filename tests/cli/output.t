@@ -19,8 +19,8 @@ write() {
 	csv_log) live -l --csv -L "$2" ;;
 	history) live -w "$2" ;;
 	report) "$KVMTOP" report --csv --output "$2" "$RECORDING" ;;
-	acrn) "$KVMTOP" report --acrn -f 1000 --csv --output "$2" "$TMP/acrn" ;;
-	timeline) "$KVMTOP" timeline -k "$RECORDING" -o "$2" ;;
+	acrn) "$KVMTOP" report --acrn --frequency 1000 --csv --output "$2" "$TMP/acrn" ;;
+	timeline) "$KVMTOP" timeline -r "$RECORDING" -o "$2" ;;
 	prom) "$KVMTOP" export --sysroot tests/sysroot/amd -n 1 --prometheus "$2" ;;
 	esac
 }
@@ -98,7 +98,7 @@ for command in "where --svg" "where --folded --output" "exits --csv --output" \
 	words="$command $TMP/none/x.prom"
 	case $command in
 	report*) words="$words $TMP/endless" ;;
-	timeline*) words="$words -k $TMP/endless" ;;
+	timeline*) words="$words -r $TMP/endless" ;;
 	*--output | *--svg) words="$words --sysroot tests/sysroot/amd 60" ;;
 	*) words="$words --sysroot tests/sysroot/amd" ;;
 	esac
@@ -143,7 +143,7 @@ report_onto "$RECORDING" report --diff "$RECORDING" --csv --output "$RECORDING" 
 ln -s b.dat "$TMP/to_b"
 report_onto "$TMP/b.dat" report --diff "$RECORDING" --csv --output "$TMP/to_b" "$TMP/b.dat"
 report_onto "$RECORDING" report --svg "$RECORDING" "$RECORDING"
-report_onto "$RECORDING" timeline -k "$RECORDING" -o "$RECORDING"
+report_onto "$RECORDING" timeline -r "$RECORDING" -o "$RECORDING"
 cp "$TMP/own.history" "$TMP/before"
 is "$(status_of "$KVMTOP" -r "$TMP/own.history" -l -L "$TMP/own.history")" 1 "-r FILE -L FILE"
 like "$(cat "$TMP/err")" '^kvmtop: --output .*: this file is an input; choose another one$' \
@@ -161,15 +161,15 @@ symbols() {
 	PATH="$TMP/bin:$PATH" "$KVMTOP" timeline -o "$TMP/picture" "$@" "$TMP/traced"
 }
 echo old >"$TMP/traced/test.sym"
-is "$(status_of symbols -b "$TMP/none")" 1 "nm fails"
+is "$(status_of symbols --binary "$TMP/none")" 1 "nm fails"
 is "$(cat "$TMP/traced/test.sym")" old "and the old symbols stay"
-is "$(status_of symbols -b "$TMP/traced/test.sym")" 1 "symbols of what would be overwritten"
+is "$(status_of symbols --binary "$TMP/traced/test.sym")" 1 "symbols of what would be overwritten"
 is "$(cat "$TMP/traced/test.sym")" old "stay, too"
-is "$(status_of symbols -b "$HELPERS/miniguest")" 0 "a program"
+is "$(status_of symbols --binary "$HELPERS/miniguest")" 0 "a program"
 check "has its symbols there" grep -q ' main$' "$TMP/traced/test.sym"
 echo precious >"$TMP/precious"
 ln -sf ../precious "$TMP/traced/test.sym"
-is "$(status_of symbols -b "$HELPERS/miniguest")" 1 "a link in the folder"
+is "$(status_of symbols --binary "$HELPERS/miniguest")" 1 "a link in the folder"
 like "$(cat "$TMP/err")" 'test.sym: a link, which is not followed: remove it$' "is not followed"
 is "$(cat "$TMP/precious")" precious "and its target is as it was"
 
@@ -350,7 +350,7 @@ is "$(ls -l "$eve")" "$before" "and its folder is as it was"
 check "and the named file is there" test -e "$TMP/precious"
 
 # The name of a file that others made does not steer the terminal.
-for way in "-r" "report" "timeline -k"; do
+for way in "-r" "report" "timeline -r"; do
 	# shellcheck disable=SC2086
 	status_of "$KVMTOP" $way "$(printf 'a\033[2J\nb\302\233c')" >"$TMP/status"
 	is "$(cat "$TMP/status" "$TMP/err")" "1

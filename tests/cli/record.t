@@ -217,7 +217,7 @@ is "$("$KVMTOP" record -o "$DAT" sed -n "$ignored" /proc/self/status 2>/dev/null
 # ---- lost events
 
 guest lossy --pio 20000
-recording -p "$GUEST" -e kvm_pio -b 8
+recording -p "$GUEST" -e kvm_pio --buffer-size 8
 kill -STOP "$RECORDER"
 go_to_end lossy
 kill -CONT "$RECORDER"
@@ -351,7 +351,7 @@ like "$(cat "$TMP/err")" 'refuses the filter "nix == 1" for kvm_pio: Field not f
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --clock nix true)" 1 "no such clock"
 like "$(cat "$TMP/err")" '^kvmtop: no clock is called "nix"; there are: local .*mono .*boot' \
 	"says which there are"
-is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -b 99999999999 true)" 1 \
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --buffer-size 99999999999 true)" 1 \
 	"a buffer that is too large"
 like "$(cat "$TMP/err")" \
 	'^kvmtop: no memory for a buffer of 99999999999 KiB on each CPU: give a smaller -b$' \
@@ -415,13 +415,13 @@ delays() {
 
 guest sharer --vcpus 2 --pio 60000
 taskset -a -p 1 "$GUEST" >/dev/null
-recording -p "$GUEST" -e kvm_userspace_exit --sched -b 8192
+recording -p "$GUEST" -e kvm_userspace_exit --sched --buffer-size 8192
 before_us=$(delays)
 go_to_end sharer
 delay_us=$(($(delays) - before_us))
 finish
-"$KVMTOP" timeline -k "$DAT" -o "$TMP/sched.json"
-"$KVMTOP" timeline -k "$DAT" -o "$TMP/sched.pftrace" --format perfetto
+"$KVMTOP" timeline -r "$DAT" -o "$TMP/sched.json"
+"$KVMTOP" timeline -r "$DAT" -o "$TMP/sched.pftrace" --format perfetto
 if /usr/bin/python3 -c 'import google.protobuf' 2>/dev/null; then
 	check "--sched: both formats of a picture have the same, and arrows" /usr/bin/python3 \
 		tests/cli/read_perfetto.py "$TMP/sched.pftrace" "$TMP/sched.json"

@@ -97,8 +97,8 @@ golden() {
 
 kvmtop=$(realpath "$KVMTOP")
 cp $data/arm64-perf.data $data/svm-perf.data "$TMP"
-golden acrn -f 1000 acrn
-golden acrn-vm_exit --acrn -f 1000 acrn
+golden acrn --frequency 1000 acrn
+golden acrn-vm_exit --acrn --frequency 1000 acrn
 golden kvmtrace-vcpu --by vcpu kvmtrace
 golden dat dat
 golden dat-json --json dat
@@ -116,9 +116,9 @@ golden svm-cpuid --event cpuid svm-perf.data
 golden svm-mmio --event mmio --by guest svm-perf.data
 golden svm-msr --event msr -k p99 svm-perf.data
 golden arm64 arm64-perf.data
-golden diff --diff dat acrn -f 1000
+golden diff --diff dat acrn --frequency 1000
 golden diff-guests --diff perf svm-perf.data --by guest
-golden diff-json --diff dat acrn -f 1000 --json
+golden diff-json --diff dat acrn --frequency 1000 --json
 golden diff-csv --diff perf svm-perf.data --by vcpu --csv
 golden dat-view --view guests dat
 golden kvmtrace-csv --csv kvmtrace
@@ -152,8 +152,8 @@ for names in "mean avg avg_ns" "p99 p99_ns" "total sample" "time time_ns" "max m
 		is "$(order "$AT_ONCE" exits $amd -k "$name" --csv 0.1)" \
 			"$(order "$AT_ONCE" exits $amd -k "$id" --csv 0.1)" "exits -k $name"
 		# shellcheck disable=SC2086 # words
-		is "$("$AT_ONCE" $amd -1 --view exits -o "$name" | cut -c1-10)" \
-			"$("$AT_ONCE" $amd -1 --view exits -o "$id" | cut -c1-10)" "-o $name"
+		is "$("$AT_ONCE" $amd -1 --view exits -k "$name" | cut -c1-10)" \
+			"$("$AT_ONCE" $amd -1 --view exits -k "$id" | cut -c1-10)" "-k $name"
 	done
 done
 is "$(order report -k mean --csv "$TMP/svm-perf.data" | head -n 1)" "npf" "-k mean: the mean"
@@ -181,11 +181,12 @@ report --csv "$TMP/dat" >"$TMP/rows.csv"
 is "$(report --csv --output "$TMP/rows2.csv" "$TMP/dat")" "" "--output FILE: nothing is printed"
 same_files "$TMP/rows.csv" "$TMP/rows2.csv" "and the file has the rows"
 
-like "$(report --acrn -f 1000.0 --csv "$TMP/acrn" | tr -d '\r')" '^[0-9]+,[0-9.]+,1000\.0$' \
+like "$(report --acrn --frequency 1000.0 --csv "$TMP/acrn" | tr -d '\r')" \
+	'^[0-9]+,[0-9.]+,1000\.0$' \
 	"ACRN's CSV has the frequency as it was written"
-is "$(status_of "$KVMTOP" report -f 1 "$TMP/acrn")" 0 "a TSC of 1 MHz"
-report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
-report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+is "$(status_of "$KVMTOP" report --frequency 1 "$TMP/acrn")" 0 "a TSC of 1 MHz"
+report --acrn --frequency 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+report --acrn --frequency 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
 is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
 	"ACRN's CSV file grows"
 is "$(tail -n 1 "$TMP/acrn.csv" | tr -d '\r')" "Total,64,503937.01,64000,50.39" "by a whole report"
@@ -250,9 +251,9 @@ for args in "--text" "--csv --view vcpus" "--json"; do
 done
 is "$("$KVMTOP" -r "$TMP/folder/" -1 --csv | sum total)" "$all" "-r FOLDER -1"
 is "$("$KVMTOP" -r "$TMP/folder" -l -c --view exits | sum delta)" "$all" "-r FOLDER -l"
-"$KVMTOP" timeline -k "$recorded" -o "$TMP/file.out"
-"$KVMTOP" timeline -k "$TMP/folder" -o "$TMP/folder.out"
-same_files "$TMP/folder.out" "$TMP/file.out" "timeline -k FOLDER"
+"$KVMTOP" timeline -r "$recorded" -o "$TMP/file.out"
+"$KVMTOP" timeline -r "$TMP/folder" -o "$TMP/folder.out"
+same_files "$TMP/folder.out" "$TMP/file.out" "timeline -r FOLDER"
 : >"$TMP/folder/data"
 is "$(status "$TMP/folder")" 1 "a folder with an empty file"
 like "$(cat "$TMP/err")" "folder: the file is empty" "and why"
@@ -265,15 +266,15 @@ like "$("$KVMTOP" -r "$TMP/acrn" -l 2>&1)" 'cycles: give the TSC.s frequency wit
 
 # As its script has it: from the first exit to the last entry.
 run_time() {
-	report --acrn -f 1000 - | head -n 1
+	report --acrn --frequency 1000 - | head -n 1
 }
 is "$(tail -c +33 "$TMP/acrn" | run_time)" "$(tail -c +65 "$TMP/acrn" | run_time)" \
 	"--acrn: an entry before the first exit takes no time"
 is "$(head -c 96 "$TMP/acrn" | run_time)" "$(head -c 64 "$TMP/acrn" | run_time)" \
 	"nor does an exit behind the last entry"
 
-is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
-	"$(report -f 1000 "$TMP/acrn" | tail -n 1)" "standard input"
+is "$(report --frequency 1000 - <"$TMP/acrn" | tail -n 1)" \
+	"$(report --frequency 1000 "$TMP/acrn" | tail -n 1)" "standard input"
 moments() {
 	"$KVMTOP" --frequency 1GHz --view exits -s 0.00002 "$@" 2>&1
 }
@@ -318,7 +319,7 @@ like "$("$KVMTOP" report "$TMP/threads")" \
 	"not all are kept"
 # all_of FILE: the exits of all threads, and their time.
 all_of() {
-	"$KVMTOP" report -f 1000 --csv --event vmexit "$1" | awk -F, '
+	"$KVMTOP" report --frequency 1000 --csv --event vmexit "$1" | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ nr += $at["total"]; ns += $at["time_ns"] }
 		END { print nr, ns }'
@@ -371,7 +372,7 @@ like "$(cat "$TMP/err")" "text: is text, as trace-cmd report, perf script and tr
 kvmtop record makes one\$" "and why, and how to make one"
 printf 'cpus=2\n  vcpu0-4242  [001] 12.000001: kvm_exit:  reason HLT rip 0x10\n' >"$TMP/text"
 like "$("$KVMTOP" report - <"$TMP/text" 2>&1)" "^kvmtop: standard input: is text, " "is named"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/text")" 1 "nor does timeline take text"
+is "$(status_of "$KVMTOP" timeline -r "$TMP/text")" 1 "nor does timeline take text"
 like "$(cat "$TMP/err")" "text: is text, as trace-cmd report" "and says so"
 is "$(status "$TMP")" 1 "a folder: status 1"
 like "$(cat "$TMP/err")" "is a folder" "and why"
@@ -381,8 +382,8 @@ like "$(cat "$TMP/err")" "read them separately" "and why"
 # shellcheck disable=SC2002 # a pipe is what is tested
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
-for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" \
-	"-f 20000000 x" "-f 5x x" "-f 2THz x" "--acrn x" "-p a x" \
+for args in "" "--event foo x" "--by foo x" "-k foo x" "--frequency 0 x" \
+	"--frequency 20000000 x" "--frequency 5x x" "--frequency 2THz x" "--acrn x" "-p a x" \
 	"-p , x" "-p 1,,2 x" "--output y x" \
 	"--input-format foo x" "--view exits --diff y x" "--nonsense x" "--view foo x" \
 	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv x"; do
@@ -580,7 +581,7 @@ screen_keys t
 screen_has ' at 0\.18934 s from the start$' "is longer"
 screen_keys q
 screen_has '^kvmtop: -s 1e-06 would be too many samples' "and that is said"
-script_start 80 24 report -f 1000 /dev/fd/3 3<"$TMP/acrn"
+script_start 80 24 report --frequency 1000 /dev/fd/3 3<"$TMP/acrn"
 screen_has 'entire recording$' "a file without a name has samples, too"
 
 look 20 5 svm-perf.data
@@ -603,16 +604,16 @@ is "$(screen_shot | rows | sed -n 1p)" "interrupt 30" "the longest first"
 
 look 80 24 "dat"
 screen_has 'dat  42 lost  127µs  128 events  1 guest 2 vCPUs' "lost events are in the title"
-look 80 24 "-f 1000 --by vcpu acrn"
+look 80 24 "--frequency 1000 --by vcpu acrn"
 screen_has '^ CPU 0 +0 +0 +503937 ' "a CPU of ACRN"
-look 80 24 "-f 1000 kvmtrace"
+look 80 24 "--frequency 1000 kvmtrace"
 screen_has '1 guest 4 vCPUs' "kvmtrace"
 look 80 24 acrn
 screen_has '^64 in all' "cycles of unknown length: text"
 screen_has 'times are in TSC cycles: for the screen, give' "and what is missing"
 
 head -c 1000 "$TMP/acrn" >"$TMP/cut"
-look 80 24 "-f 1000 cut"
+look 80 24 "--frequency 1000 cut"
 screen_has '^recording: cut: at byte 992: the last record has 8 of 32 bytes' "a notice"
 screen_keys q
 is "$(screen_status)" 1 "what could not be read: status 1"
@@ -622,7 +623,7 @@ look 80 24 "-p 116,113 svm-perf.data"
 screen_has '^357 in all' "several guests: text"
 
 if has_screen; then
-	for command in "report -f 1000" "--frequency 1GHz -r"; do
+	for command in "report --frequency 1000" "--frequency 1GHz -r"; do
 		screen_start 80 24 "cd $TMP && cat acrn | $kvmtop $command -; sleep 9"
 		screen_has ' entire recording$' "$command: a pipe has the screen"
 		screen_keys T
@@ -635,7 +636,7 @@ if has_screen; then
 	screen_start 80 24 "$KVMTOP report $TMP/svm-perf.data; sleep 9"
 	screen_has '^357 in all' "a terminal that shows no pictures: text"
 	SCREEN_TERM=
-	screen_start 80 24 "$KVMTOP report -f 1000 $TMP/acrn </dev/null; sleep 9"
+	screen_start 80 24 "$KVMTOP report --frequency 1000 $TMP/acrn </dev/null; sleep 9"
 	screen_has '^64 in all' "without a keyboard: text"
 	screen_stop
 else

@@ -38,14 +38,14 @@ is "$("$KVMTOP" timeline "$GUEST/dump.json" | grep -c '"name":"main"')" 1 \
 	"what it printed before, onto standard output"
 
 if command -v nm >/dev/null; then
-	with_uftrace -o "$OUT" -b "$HELPERS/miniguest" -B app "$GUEST"
+	with_uftrace -o "$OUT" --binary "$HELPERS/miniguest" --binary-name app "$GUEST"
 	like "$(cat "$GUEST/app.sym")" '^[0-9a-f]+ T main$' \
-		"-b: the program's symbols are there first"
-	is "$(status_of "$KVMTOP" timeline -o "$OUT" -b "$TMP/none" "$GUEST")" 1 \
-		"-b: no such program"
+		"--binary: the program's symbols are there first"
+	is "$(status_of "$KVMTOP" timeline -o "$OUT" --binary "$TMP/none" "$GUEST")" 1 \
+		"--binary: no such program"
 	like "$(cat "$TMP/err")" "^kvmtop: nm failed on $TMP/none" "is told"
 else
-	skip "-b: the program's symbols are there first" "nm is not installed"
+	skip "--binary: the program's symbols are there first" "nm is not installed"
 fi
 
 touch "$GUEST/fails"
@@ -71,31 +71,34 @@ write it again, as with uftrace dump --chrome" "uftrace fails on the way: both a
 # ---- several sources
 
 printf 'rdtsc 61\n1.5,7,,kvm:kvm_exit,1,100.00,,\n' >"$TMP/stat"
-with_uftrace -o "$OUT" -p "$TMP/stat" -m "$GUEST" "$GUEST/dump.json"
+with_uftrace -o "$OUT" --perf-stat "$TMP/stat" -m "$GUEST" "$GUEST/dump.json"
 is "$? $(grep -c '"name":"main"' "$OUT")" "0 2" "-m: a trace of the host beside the guest's"
 unlike "$(cat "$OUT")" '"ph":"M","(name|pid)"' "a name of a process or a track has a category, too"
 like "$(cat "$OUT")" '"ph":"C","name":"kvm:kvm_exit","cat":"perf","pid":3,.*"args":\{"value":7\}' \
 	"-p: counters"
-is "$(status_of timeout 20 "$KVMTOP" timeline -p /dev/zero -o "$OUT")" 1 "a line without an end"
+is "$(status_of timeout 20 "$KVMTOP" timeline --perf-stat /dev/zero -o "$OUT")" \
+	1 "a line without an end"
 is "$(cat "$TMP/err")" \
 	"kvmtop: /dev/zero:1: not a line of perf stat -I -j, or -x with one of #,;|" "is refused"
 
-is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/none" "$GUEST/dump.json")" 1 "one is missing"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" --perf-stat "$TMP/none" "$GUEST/dump.json")" \
+	1 "one is missing"
 is "$(grep -c '"name":"main"' "$OUT")" 1 "the others are drawn"
 
 # ---- what was in the place of the output
 
 echo "of yesterday" >"$OUT"
 chmod 640 "$OUT"
-is "$(status_of "$KVMTOP" timeline -o "$OUT" -k "$TMP/none" "$GUEST/dump.json")" 1 \
-	"-k cannot be opened"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" -r "$TMP/none" "$GUEST/dump.json")" 1 \
+	"-r cannot be opened"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/none")" 1 "nor can the only guest's trace"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/stat")" 1 "nor is anything in it to be drawn"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 : >"$TMP/nothing"
-is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/nothing")" 1 "nor has perf counted anything"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" --perf-stat "$TMP/nothing")" \
+	1 "nor has perf counted anything"
 like "$(cat "$TMP/err")" 'nothing: no counter has a value' "which is said"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 is "$(status_of "$KVMTOP" timeline -o "$GUEST/dump.json" "$GUEST/dump.json")" 1 "over what is read"
@@ -145,29 +148,30 @@ word64() {
 	word64 4000 $((1 << 56 | 2 << 48 | 0x11)) 0 0
 	word64 5000 $((1 << 56 | 2 << 48 | 0x10)) 30 0x1000
 } >"$TMP/1"
-"$KVMTOP" timeline -k "$TMP/1" -f 1000000 -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/1" --frequency 1000000 -o "$OUT"
 is "$? $(grep -c '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":3.000' "$OUT")" "0 1" \
 	"ACRN's exits, on the track of their CPU"
 like "$(cat "$OUT")" '"base":"1000","base-unit":"TSC","tsc-khz":1000000' \
 	"what time the picture begins at"
-"$KVMTOP" timeline -k "$TMP/1" -f 2893217.5 -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/1" --frequency 2893217.5 -o "$OUT"
 like "$(cat "$OUT")" '"name":"HLT",.*"ts":0.000,"dur":1.036,' "-f: a fraction of a kHz"
 like "$(cat "$OUT")" '"tsc-khz":2893217.5[,}]' "is what the picture says"
 head -c 50 "$TMP/1" >"$TMP/cut"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/cut" -f 1000000)" 1 "a recording that is cut off"
+is "$(status_of "$KVMTOP" timeline -r "$TMP/cut" --frequency 1000000)" \
+	1 "a recording that is cut off"
 like "$(cat "$TMP/err")" "^kvmtop: $TMP/cut: at byte 32: " "the rest is named with its place"
 like "$(cat "$TMP/out")" '"name":"HLT"' "what was there is drawn"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/1")" 1 "TSCs without a frequency"
+is "$(status_of "$KVMTOP" timeline -r "$TMP/1")" 1 "TSCs without a frequency"
 
 word64 1500 $((2 << 56 | 2 << 48 | 0x10)) 10 0x2000 3500 $((2 << 56 | 2 << 48 | 0x11)) 0 0 >"$TMP/2"
-"$KVMTOP" timeline -k "$TMP/1" -k "$TMP/2" -f 1000000 -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/1" -r "$TMP/2" --frequency 1000000 -o "$OUT"
 is "$? $(grep -c '"ph":"X"' "$OUT")" "0 7" "the files of two CPUs"
 like "$(cat "$OUT")" '"name":"CPUID","cat":"kvm","pid":1,"tid":2,"ts":0.500,"dur":2.000' \
 	"are one machine on one clock"
 
 word64 10 $((0x1215 << 48 | 0x10)) 12 0 20 $((0x1202 << 48 | 0x10)) 10 0 \
 	30 $((0x1215 << 48 | 0x11)) 0 0 40 $((0x1415 << 48 | 0x1001e)) 0 0 >"$TMP/vm"
-"$KVMTOP" timeline -k "$TMP/vm" -f 1000000 -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/vm" --frequency 1000000 -o "$OUT"
 like "$(cat "$OUT")" '"process_name","pid":1,"args":\{"name":"VM 5"\}' "a VM that the file names"
 like "$(cat "$OUT")" '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":0.020' \
 	"has its own exit, whatever ran on the CPU in between"
@@ -194,17 +198,17 @@ fi
 
 "$HELPERS/trace_make" host "$TMP/host.dat" 20
 "$HELPERS/trace_make" guest "$TMP/guest.dat" 5
-"$KVMTOP" timeline -k "$TMP/host.dat" -o "$TMP/host.json"
-"$KVMTOP" timeline -f 2100000 -k "$TMP/host.dat" -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/host.dat" -o "$TMP/host.json"
+"$KVMTOP" timeline --frequency 2100000 -r "$TMP/host.dat" -o "$OUT"
 same_files "$OUT" "$TMP/host.json" "-f: nanoseconds stay what they are"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/host.dat" -p "$TMP/stat" -o "$OUT")" 1 \
+is "$(status_of "$KVMTOP" timeline -r "$TMP/host.dat" --perf-stat "$TMP/stat" -o "$OUT")" 1 \
 	"rdtsc without TSCs"
 like "$(cat "$TMP/err")" 'stat: rdtsc in the first line needs a recording with times in TSC' \
 	"is refused"
-"$KVMTOP" timeline -k "$TMP/host.dat" -o "$OUT" "$GUEST/dump.json" 2>"$TMP/err"
+"$KVMTOP" timeline -r "$TMP/host.dat" -o "$OUT" "$GUEST/dump.json" 2>"$TMP/err"
 like "$(cat "$TMP/err")" "dump.json: the recording's times are not in TSC cycles" \
 	"a guest's times on another clock are told"
-"$KVMTOP" timeline -k "$TMP/guest.dat" -k "$TMP/host.dat" -o "$OUT"
+"$KVMTOP" timeline -r "$TMP/guest.dat" -r "$TMP/host.dat" -o "$OUT"
 like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"web1"\}' \
 	"the guest as the host sees it"
 like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"inside web1"\}' "and from inside"
@@ -269,7 +273,7 @@ printf '%s,%s,,%s,1,100.00,,\n' 1 7 a 1 0.25 b 1 9223372036854775808 c 1 '<not c
 
 # Two functions in turns, each of two samples of 2 us, which one function calls all the time.
 "$HELPERS/trace_make" stacks "$TMP/stacks" 8
-"$KVMTOP" timeline -k "$TMP/stacks" -o "$TMP/chrome"
+"$KVMTOP" timeline -r "$TMP/stacks" -o "$TMP/chrome"
 is "$(sed -n 's/.*"name":"\([^"]*\)","cat":"code",.*"ts":\(.*\),"dur":\([0-9.]*\)}.*/\1 \2 \3/p' \
 	"$TMP/chrome")" "vmm+0x5000 0.000 14.500
 vmm+0x4008 0.000 2.500
@@ -279,32 +283,33 @@ vmm+0x4108 10.500 4.000" "samples with stacks are calls on a track"
 is "$(grep -c '"args":{"name":"vCPU 3: code"}' "$TMP/chrome")" 1 "of the vCPU's code"
 
 if $python -c 'import google.protobuf' 2>/dev/null; then
-	same_events "a trace.dat, which has lost events" -k "$TMP/host.dat"
-	same_events "a guest's and its host's" -k "$TMP/guest.dat" -k "$TMP/host.dat"
-	same_events "ACRN's, with the TSC as its clock" -k "$TMP/1" -k "$TMP/2" -f 2893217.5
-	same_events "more than a block of perf.data" -k "$TMP/perf"
-	same_events "samples with stacks" -k "$TMP/stacks"
+	same_events "a trace.dat, which has lost events" -r "$TMP/host.dat"
+	same_events "a guest's and its host's" -r "$TMP/guest.dat" -r "$TMP/host.dat"
+	same_events "ACRN's, with the TSC as its clock" \
+		-r "$TMP/1" -r "$TMP/2" --frequency 2893217.5
+	same_events "more than a block of perf.data" -r "$TMP/perf"
+	same_events "samples with stacks" -r "$TMP/stacks"
 	same_events "function calls" "$TMP/calls.json"
-	same_events "counters" -p "$TMP/counters"
-	same_events "all of them" -k "$TMP/perf" -p "$TMP/counters" -m "$TMP/calls.json" -F
+	same_events "counters" --perf-stat "$TMP/counters"
+	same_events "all of them" -r "$TMP/perf" --perf-stat "$TMP/counters" -m "$TMP/calls.json" -F
 else
 	skip "Perfetto's format, read by another program" "Python or its protobuf is not installed"
 fi
-"$KVMTOP" timeline -k "$TMP/perf" -o "$TMP/chrome"
-"$KVMTOP" timeline -k "$TMP/perf" --format perfetto -o "$TMP/perfetto"
+"$KVMTOP" timeline -r "$TMP/perf" -o "$TMP/chrome"
+"$KVMTOP" timeline -r "$TMP/perf" --format perfetto -o "$TMP/perfetto"
 check "it is at most a fifth of Chrome's" \
 	test $((5 * $(stat -c %s "$TMP/perfetto"))) -le "$(stat -c %s "$TMP/chrome")"
-"$KVMTOP" timeline -k "$TMP/perf" --format perfetto >"$TMP/piped"
+"$KVMTOP" timeline -r "$TMP/perf" --format perfetto >"$TMP/piped"
 same_files "$TMP/piped" "$TMP/perfetto" "onto standard output: the same"
 # A thread's stack is as large as the limit says, and there is no such room.
 prlimit --stack=4000000000 --as=2000000000 \
-	timeout 60 "$KVMTOP" timeline -k "$TMP/perf" --format perfetto -o "$TMP/alone"
+	timeout 60 "$KVMTOP" timeline -r "$TMP/perf" --format perfetto -o "$TMP/alone"
 same_files "$TMP/alone" "$TMP/perfetto" "without a thread that compresses: the same"
 if [ -e /dev/full ]; then
-	is "$(status_of "$KVMTOP" timeline --format perfetto -k "$TMP/perf" -o /dev/full)" 1 \
+	is "$(status_of "$KVMTOP" timeline --format perfetto -r "$TMP/perf" -o /dev/full)" 1 \
 		"perfetto: a full disk"
 fi
-is "$(limited "$KVMTOP" timeline --format perfetto -k "$TMP/perf")" "$too_large" \
+is "$(limited "$KVMTOP" timeline --format perfetto -r "$TMP/perf")" "$too_large" \
 	"perfetto: ulimit -f"
 is "$(status_of "$KVMTOP" timeline --format vcd "$GUEST/dump.json")" 2 "a format that is none"
 
@@ -313,7 +318,7 @@ is "$(status_of "$KVMTOP" timeline --format vcd "$GUEST/dump.json")" 2 "a format
 if has_screen; then
 	"$HELPERS/trace_make" acrn "$TMP/large" 100000
 	screen_start 80 24 "(cat $TMP/large; sleep 1.3; cat $TMP/large; sleep 0.3) |
-		$KVMTOP timeline -f 1000000 -k - | grep -c EXTERNAL; sleep 9"
+		$KVMTOP timeline --frequency 1000000 -r - | grep -c EXTERNAL; sleep 9"
 	screen_has '^[0-9]+ MiB read' "a bar is shown"
 	screen_has '^25000$' "and gone at the end"
 	unlike "$(screen_shot)" "MiB" "without a trace"
@@ -355,7 +360,7 @@ else
 	"$KVMTOP" record -o "$TMP/dat" -e kvm_pio --filter 'port == 0xe9' \
 		"$HELPERS/miniguest" --pio 321 >/dev/null 2>"$TMP/err"
 	events=$(sed -n 's/.*: \([0-9]*\) events, .* MiB$/\1/p' "$TMP/err")
-	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
+	"$KVMTOP" timeline -r "$TMP/dat" -o "$OUT"
 	check "the guest's port writes are among them" test "$events" -ge 321
 	is "$(grep -c '"ph":"i","name":"kvm_pio"' "$OUT")" "$events" \
 		"every event that was recorded is in the picture"
@@ -366,7 +371,7 @@ else
 	wait_for 30 grep -q ready "$TMP/guest.out"
 	"$KVMTOP" record -o "$TMP/dat" -g "drawn$$" -e kvm_pio \
 		sh -c 'echo >"$0"; sleep 0.3' "$TMP/in" 2>/dev/null
-	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
+	"$KVMTOP" timeline -r "$TMP/dat" -o "$OUT"
 	like "$(cat "$OUT")" \
 		'"name":"process_name","pid":1,"args":\{"name":"drawn[0-9]+ \([0-9]+\)"\}' \
 		"guests have the names that record saw"
@@ -377,23 +382,24 @@ fi
 # ---- wrong usage
 
 is "$(status_of "$KVMTOP" timeline)" 2 "nothing to draw"
-is "$(status_of "$KVMTOP" timeline -F "$GUEST/dump.json")" 2 "-F without -k"
-is "$(status_of "$KVMTOP" timeline -b x -p "$TMP/stat")" 2 "-b without a guest's trace"
+is "$(status_of "$KVMTOP" timeline -F "$GUEST/dump.json")" 2 "-F without -r"
+is "$(status_of "$KVMTOP" timeline --binary x --perf-stat "$TMP/stat")" \
+	2 "--binary without a guest's trace"
 is "$(status_of "$KVMTOP" timeline -O far "$GUEST/dump.json")" 2 "an offset that is no number"
 printf '{"traceEvents":[{"ph":' >"$TMP/short.json"
 is "$(status_of "$KVMTOP" timeline -o "$TMP/none.json" "$TMP/short.json"): $(cat "$TMP/err")" \
 	"1: kvmtop: $TMP/short.json: ends too early, at offset 22: write it again, as with uftrace \
 dump --chrome" "a dump that was cut"
-is "$(status_of "$KVMTOP" timeline --input-format vcd -k "$TMP/stat")" 2 "a format that is none"
+is "$(status_of "$KVMTOP" timeline --input-format vcd -r "$TMP/stat")" 2 "a format that is none"
 for khz in 0 -1 nan inf 2e12 1x ''; do
 	is "$(status_of "$KVMTOP" timeline -f "$khz" "$GUEST/dump.json")" 2 "-f \"$khz\""
 done
-is "$(status_of "$KVMTOP" timeline tests/data/trace/small-v7.dat)" 1 "a recording without -k"
+is "$(status_of "$KVMTOP" timeline tests/data/trace/small-v7.dat)" 1 "a recording without -r"
 is "$(cat "$TMP/err")" "kvmtop: tests/data/trace/small-v7.dat: is a recording of the host, not \
-function calls: give it with -k" "is told what it needs"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/none")" 1 "no such file"
-is "$(status_of "$KVMTOP" timeline -k "$TMP")" 1 "a folder"
-is "$(status_of "$KVMTOP" timeline -k "$TMP/stat")" 1 "no recording"
+function calls: give it with -r" "is told what it needs"
+is "$(status_of "$KVMTOP" timeline -r "$TMP/none")" 1 "no such file"
+is "$(status_of "$KVMTOP" timeline -r "$TMP")" 1 "a folder"
+is "$(status_of "$KVMTOP" timeline -r "$TMP/stat")" 1 "no recording"
 is "$(status_of "$KVMTOP" timeline -o "$TMP/no/folder" "$GUEST/dump.json")" 1 "no such folder"
 is "$(status_of "$KVMTOP" timeline --help)" 0 "--help"
 if [ -e /dev/full ]; then
@@ -401,8 +407,8 @@ if [ -e /dev/full ]; then
 	"$KVMTOP" timeline "$GUEST/dump.json" >/dev/full 2>/dev/null
 	is "$?" 1 "a full disk behind standard output"
 fi
-is "$(limited "$KVMTOP" timeline -k "$TMP/perf")" "$too_large" "ulimit -f"
-is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" -k "$TMP/perf")" \
+is "$(limited "$KVMTOP" timeline -r "$TMP/perf")" "$too_large" "ulimit -f"
+is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" -r "$TMP/perf")" \
 	"kvmtop: $TMP/limited.json: cannot be written: File too large
 1" "ulimit -f for -o"
 check "leaves no file" test ! -e "$TMP/limited.json"

@@ -86,7 +86,7 @@ fails 2 '"exots": no such command; the nearest is exits;' "a command that is non
 fails 2 '"foo": no such command; there are: exits, export, format, record, report, timeline, ' \
 	"another one" foo
 fails 2 '-1/--once and -l/--log .*: -l -n 1 -s 1' "-1 and -l" -1 -l
-fails 2 '-1/--once and -L/--output ' "-1 and -L" -1 -c -L "$TMP/none.csv"
+fails 2 '-1/--once and -L/--log-to-file ' "-1 and -L" -1 -c -L "$TMP/none.csv"
 fails 2 'no such view' "a view that is none" -1 --view nothing
 
 # A locale of nothing but numbers takes a tenth of the time; localedef warns of the rest.

@@ -82,7 +82,7 @@ check_recording() {
 	else
 		skip "$1: trace-cmd report has kvmtop exits' numbers" "trace-cmd is not installed"
 	fi
-	kvmtop timeline -k "$RECORDING" -o "$TMP/picture.json"
+	kvmtop timeline -r "$RECORDING" -o "$TMP/picture.json"
 	check "$1: kvmtop timeline makes JSON whose slices nest" make_sums
 	is "$(by_picture)" "$(by_exits "$2")" "$1: every exit is in the picture once"
 	is "$(picture_sums)" "$(report_sums)" "$1: a vCPU's slices add up to the report's time"

@@ -101,7 +101,7 @@ static void add_entry(uint64_t time, uint32_t tid, uint32_t vcpu)
 static void draw(void)
 {
 	char *argv[] = { (char *)(uintptr_t)"kvmtop", (char *)(uintptr_t)"timeline",
-			 (char *)(uintptr_t)"-o", out, (char *)(uintptr_t)"-k", dat, NULL };
+			 (char *)(uintptr_t)"-o", out, (char *)(uintptr_t)"-r", dat, NULL };
 	const char *formats[NR_FORMATS];
 	struct bytes file = { 0 };
 	FILE *drawn;

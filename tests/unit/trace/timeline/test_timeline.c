@@ -171,8 +171,8 @@ static const char *run_saying(const char *const *words, int want)
 
 static int run(const char *const *words)
 {
-	char *argv[16] = { (char *)(uintptr_t)"kvmtop", (char *)(uintptr_t)"timeline",
-			   (char *)(uintptr_t)"-o", out };
+	char *argv[16] = { (char *)(uintptr_t) "kvmtop", (char *)(uintptr_t) "timeline",
+			   (char *)(uintptr_t) "-o", out };
 	int argc = 4;
 
 	while (*words)
@@ -184,8 +184,7 @@ static const char *text_of(struct json_object *object, const char *name)
 {
 	struct json_object *value;
 
-	return json_object_object_get_ex(object, name, &value) ? json_object_get_string(value) :
-								 "";
+	return json_object_object_get_ex(object, name, &value) ? json_object_get_string(value) : "";
 }
 
 static int64_t ns_of(struct json_object *object, const char *name)
@@ -309,10 +308,11 @@ static void is_drawn(const struct picture *picture, const char *want)
 
 		if (drawn->kind == 'M')
 			continue;
-		n += (size_t)snprintf(got + n, sizeof(got) - n, "%c %s|%s|%" PRId64 ".%" PRId64
-				      " %" PRId64 "+%" PRId64 " %s\n", drawn->kind, drawn->name,
-				      drawn->category, drawn->process, drawn->track, drawn->ns,
-				      drawn->dur_ns, drawn->value);
+		n += (size_t)snprintf(got + n, sizeof(got) - n,
+				      "%c %s|%s|%" PRId64 ".%" PRId64 " %" PRId64 "+%" PRId64
+				      " %s\n",
+				      drawn->kind, drawn->name, drawn->category, drawn->process,
+				      drawn->track, drawn->ns, drawn->dur_ns, drawn->value);
 	}
 	if (strcmp(got, want) != 0)
 		fail_msg("got:\n%swanted:\n%s", got, want);
@@ -344,7 +344,7 @@ TEST(draws_guest_kvm_userspace_and_halted)
 	add_entry(0, 9001, 177, 0);
 	add_exit(0, 9500, 177, 0, 0x77);
 	end("[local]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "X guest|guest|1.177 0+500 \n"
 			   "X IO_INSTRUCTION|kvm|1.177 500+1000 \n"
@@ -376,7 +376,7 @@ TEST(what_the_recording_cuts_is_marked)
 	add_entry(0, 1450, 179, 2);    /* an exit is missing */
 	add_msr(0, 1500, 177);
 	end("[local]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "X HLT|kvm|1.177 0+100 \n"
 			   "X halted|halted|1.177 0+100 \n"
@@ -404,7 +404,7 @@ TEST(lost_events_end_what_is_open)
 	add_exit(0, 2000, 177, 0, 12);
 	add_entry(0, 2100, 177, 0);
 	end("[local]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	assert_string_equal(find(&picture, 'i', "events lost")->args, "{\"lost\":42}");
 	assert_string_equal(find(&picture, 'X', "guest")->category, "guest,cut");
@@ -426,7 +426,7 @@ TEST(guests_are_processes)
 	add_entry(0, 1002, 178, 1);
 	add_entry(0, 1003, 191, 1);
 	end("[local]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	for (size_t i = 0; i < picture.nr; i++) {
 		const struct drawn *drawn = &picture.drawn[i];
@@ -449,7 +449,7 @@ TEST(without_exits_there_are_points)
 	add_userspace(0, 1000, 177, 2);
 	add_userspace(0, 1500, 177, 5);
 	end("[local]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "i kvm_userspace_exit|kvm|1.177 0+0 \n"
 			   "i kvm_userspace_exit|kvm|1.177 500+0 \n");
@@ -471,7 +471,7 @@ TEST(all_other_events_are_points)
 	}
 	add_entry(0, 2000, 77, 0);
 	end("[mono]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "X HLT L2|kvm|1.77 0+1000 \n"
 			   "X halted|halted|1.77 0+1000 \n"
@@ -494,7 +494,7 @@ TEST(more_threads_than_are_kept)
 	for (uint32_t tid = 1; tid <= NR; tid++)
 		add_exit(0, 1000 + tid, tid, 0, 30);
 	end("[mono]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	file = fopen(out, "r");
 	assert_non_null(file);
 	while (fgets(line, sizeof(line), file)) {
@@ -554,7 +554,7 @@ TEST(sums_are_those_of_the_report)
 	struct picture picture;
 
 	many_exits();
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 0);
 	picture = picture_of(out);
 	for (int tid = 177; tid < 180; tid++) {
 		uint64_t sum = 0, count = 0, report_count = 0;
@@ -590,7 +590,7 @@ TEST(old_kernels_exits_are_named_by_their_processor)
 	put_kvmtrace(&file, 5000, 0x10002, 7, 0, 1, &failed);
 	put_kvmtrace(&file, 7000, 0x10001, 7, 0, 0, NULL);
 	save(dat, file.data, file.len);
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "interrupt")->dur_ns, 1000);
 	assert_int_equal(find(&picture, 'X', "hlt")->dur_ns, 1000);
@@ -601,7 +601,7 @@ TEST(old_kernels_exits_are_named_by_their_processor)
 	put_kvmtrace(&file, 1000, 0x10002, 7, 0, 1, &vmx_halt);
 	put_kvmtrace(&file, 2000, 0x10001, 7, 0, 0, NULL);
 	save(dat, file.data, file.len);
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "halted")->dur_ns, 1000);
 	picture_release(&picture);
@@ -616,8 +616,8 @@ TEST(cycles_need_a_frequency)
 	add_exit(0, 3000000, 177, 0, 30);
 	add_entry(0, 6000000, 177, 0);
 	end("[x86-tsc]");
-	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 1);
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "3000000", NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, NULL }), 1);
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "3000000", NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "IO_INSTRUCTION")->dur_ns, 1000000);
 	picture_release(&picture);
@@ -710,15 +710,17 @@ TEST(offsets_are_the_last_ones_before)
 		    "{\"ts\":1701,\"ph\":\"E\",\"pid\":5,\"tid\":1},"
 		    "{\"ts\":1700,\"ph\":\"B\",\"pid\":5,\"tid\":2,\"name\":\"second\"},"
 		    "{\"ts\":1701,\"ph\":\"E\",\"pid\":5,\"tid\":2}]");
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", guest, NULL }),
+			 0);
 	picture = picture_of(out);
 	/* At 1 GHz a cycle is a nanosecond; KVM's first event is at 1,000,000. */
 	assert_int_equal(find(&picture, 'X', "early")->ns, 1500000 - 1000000);
 	assert_int_equal(find(&picture, 'X', "late")->ns, 2200000 - 1000000);
 	assert_int_equal(find(&picture, 'X', "second")->ns, 2000000 - 1000000);
 	picture_release(&picture);
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-O",
-					       "18446744073709551516", guest, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", "-O",
+					       "18446744073709551516", guest, NULL }),
+			 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "early")->ns, 1100100 - 1000000);
 	picture_release(&picture);
@@ -750,23 +752,24 @@ TEST(a_trace_is_of_the_guest_that_is_named)
 	const char *text;
 
 	begin_two_guests();
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "--frequency", "1000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, ": taken for a trace of web1, one of the recording's 2 "
 				     "guests: name the right one with GUEST="));
 	is_call_at(1900000);
 	snprintf(named, sizeof(named), "web1=%s", guest);
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "--frequency", "1000000", named, NULL }, 0);
 	assert_string_equal(text, "");
 	is_call_at(1900000);
 	snprintf(named, sizeof(named), "kvm.dat=%s", guest);
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "--frequency", "1000000", named, NULL }, 0);
 	assert_string_equal(text, "");
 	is_call_at(1600000);
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", "-m", named, NULL }, 0);
+	text = run_saying(
+		(const char *[]){ "-r", dat, "--frequency", "1000000", "-m", named, NULL }, 0);
 	assert_string_equal(text, "");
 	is_call_at(1600000);
 	snprintf(named, sizeof(named), "web=%s", guest);
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 1);
+	text = run_saying((const char *[]){ "-r", dat, "--frequency", "1000000", named, NULL }, 1);
 	assert_string_equal(text, "kvmtop: no guest of the recording is called web: its guests "
 				  "are web1, kvm.dat\n");
 }
@@ -774,7 +777,8 @@ TEST(a_trace_is_of_the_guest_that_is_named)
 /* Readers drop times before 0. */
 TEST(the_earliest_of_all_is_the_base)
 {
-	const char *args[] = { "-k", dat, "-f", "1000000", "-m", guest, "-p", counters, NULL };
+	const char *args[] = { "-r",  dat,	     "--frequency", "1000000", "-m",
+			       guest, "--perf-stat", counters,	    NULL };
 	struct picture picture;
 
 	begin();
@@ -793,8 +797,7 @@ TEST(the_earliest_of_all_is_the_base)
 	assert_int_equal(find(&picture, 'X', "late")->ns, 199999000000);
 	assert_int_equal(find(&picture, 'X', "guest")->ns, 200000000000);
 	assert_int_equal(find(&picture, 'C', "a")->ns, 150000000000);
-	assert_non_null(strstr(json_object_to_json_string_ext(picture.root,
-							      JSON_C_TO_STRING_PLAIN),
+	assert_non_null(strstr(json_object_to_json_string_ext(picture.root, JSON_C_TO_STRING_PLAIN),
 			       "\"base\":\"100000000000\""));
 	picture_release(&picture);
 }
@@ -809,7 +812,7 @@ TEST(times_that_do_not_meet_are_told)
 	end("[local]");
 	write_guest("[{\"ts\":11,\"ph\":\"B\",\"pid\":5,\"name\":\"call\"},"
 		    "{\"ts\":11.5,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
-	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-m", guest, NULL }, 0);
 	assert_non_null(strstr(text, "guest.json: uftrace's clock is CLOCK_MONOTONIC, the "
 				     "recording's is \"local\": the two may be apart; record with "
 				     "kvmtop record -C mono\n"));
@@ -817,24 +820,25 @@ TEST(times_that_do_not_meet_are_told)
 	add_entry(0, 10000, 177, 0);
 	add_exit(0, 12000, 177, 0, 12);
 	end("local [mono]");
-	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-m", guest, NULL }, 0);
 	assert_string_equal(text, "");
 	write_guest("[{\"ts\":500000,\"ph\":\"B\",\"pid\":5,\"name\":\"call\"},"
 		    "{\"ts\":500012,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
-	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-m", guest, NULL }, 0);
 	assert_non_null(strstr(text, "all of its calls are after the recording, by 0.499988 s: "
 				     "are both of one time, and on CLOCK_MONOTONIC?\n"));
 	begin();
 	add_entry(0, 10000, 177, 0);
 	end("[x86-tsc]");
-	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", "-m", guest, NULL }, 0);
+	text = run_saying(
+		(const char *[]){ "-r", dat, "--frequency", "1000000", "-m", guest, NULL }, 0);
 	assert_non_null(strstr(text, "by 0.49999 s: are both on one clock? Record with kvmtop "
 				     "record -C mono\n"));
 	begin();
 	add_entry(0, 10000, 177, 0);
 	add_exit(0, 12000, 177, 0, 12);
 	end("[mono]");
-	text = run_saying((const char *[]){ "-k", dat, "-O", "600000000", guest, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-O", "600000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, "all of its calls are before the recording, by 0.099998 s: "
 				     "give with -O how far the guest's clock is ahead\n"));
 }
@@ -852,14 +856,14 @@ TEST(recordings_on_two_clocks_are_told)
 	begin();
 	add_entry(0, 10000, 177, 0);
 	end("[local]");
-	text = run_saying((const char *[]){ "-k", dat, "-k", second, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-r", second, NULL }, 0);
 	assert_non_null(strstr(text, "kvm.dat is on the clock \"local\", "));
 	assert_non_null(strstr(text, "stat.txt on \"mono\": the two may be apart; record both with "
 				     "kvmtop record -C mono\n"));
 	begin();
 	add_entry(0, 10000, 177, 0);
 	end("[mono]");
-	text = run_saying((const char *[]){ "-k", dat, "-k", second, NULL }, 0);
+	text = run_saying((const char *[]){ "-r", dat, "-r", second, NULL }, 0);
 	assert_string_equal(text, "");
 }
 
@@ -898,11 +902,11 @@ TEST(a_guest_s_tsc_may_be_scaled)
 		add_offset(0, 2300000, 177, 0, -500000);
 		add_offset(0, 6000000, 177, 0, 7);
 		end("[x86-tsc]");
-		assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }),
-				 0);
+		assert_int_equal(
+			run((const char *[]){ "-r", dat, "--frequency", "1000000", guest, NULL }),
+			0);
 		picture = picture_of(out);
-		assert_int_equal(find(&picture, 'X', "late")->ns,
-				 clocks[i].late_ns - 1000000);
+		assert_int_equal(find(&picture, 'X', "late")->ns, clocks[i].late_ns - 1000000);
 		picture_release(&picture);
 	}
 }
@@ -927,7 +931,7 @@ TEST(a_filter_cuts_outside_kvms_events)
 		    "{\"ts\":13,\"ph\":\"E\",\"pid\":5,\"name\":\"outer\"},"
 		    "{\"ts\":14,\"ph\":\"B\",\"pid\":5,\"name\":\"gone\"},"
 		    "{\"ts\":15,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"}]");
-	assert_int_equal(run((const char *[]){ "-k", dat, "-F", "-O", "0", guest, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "-r", dat, "-F", "-O", "0", guest, NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "outer")->ns, 0);
 	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 2500);
@@ -945,8 +949,15 @@ TEST(a_filter_cuts_outside_kvms_events)
 TEST(traces_that_make_no_sense_are_named)
 {
 	static const char *const texts[] = {
-		"", "x", "{}", "{\"traceEvents\":{}}", "[1]", "[{}]", "[{\"ph\":\"B\"}]",
-		"[{\"ph\":\"B\",\"ts\":-1}]", "[{\"ph\":\"B\",\"ts\":1,\"pid\":1,\"name\":\"a\"}",
+		"",
+		"x",
+		"{}",
+		"{\"traceEvents\":{}}",
+		"[1]",
+		"[{}]",
+		"[{\"ph\":\"B\"}]",
+		"[{\"ph\":\"B\",\"ts\":-1}]",
+		"[{\"ph\":\"B\",\"ts\":1,\"pid\":1,\"name\":\"a\"}",
 		"[{\"ph\":\"B\",\"ts\":1,\"pi",
 	};
 
@@ -963,8 +974,8 @@ TEST(traces_that_make_no_sense_are_named)
 /* ---- counters ---- */
 
 /* A line of its own, or behind a line that is separated by this. */
-static void parses_behind(char separator, const char *text, int want, uint64_t ns,
-			  const char *name, const char *value)
+static void parses_behind(char separator, const char *text, int want, uint64_t ns, const char *name,
+			  const char *value)
 {
 	char line[256];
 	struct perf_line got = { 0 };
@@ -988,8 +999,8 @@ static void parses(const char *text, int want, uint64_t ns, const char *name, co
 
 TEST(lines_of_perf_stat_are_read)
 {
-	parses("     0.206358798#29622##kvm:kvm_pio#277139907#100.00#106.902#K/sec\n", 1,
-	       206358798, "kvm:kvm_pio", "29622");
+	parses("     0.206358798#29622##kvm:kvm_pio#277139907#100.00#106.902#K/sec\n", 1, 206358798,
+	       "kvm:kvm_pio", "29622");
 	parses("     1.206358798#277.09#msec#task-clock#277094647#100.00#1.385#CPUs utilized", 1,
 	       1206358798, "task-clock (msec)", "277.09");
 	parses("0.5#<not supported>##cycles:G#0#100.00##", 0, 0, "", "");
@@ -1012,8 +1023,8 @@ TEST(lines_of_perf_stat_are_read)
 	parses("# started on Sat Nov 21 00:50:21 2026\n", 0, 0, "", "");
 	parses("\n", 0, 0, "", "");
 	parses("{\"interval\" : 0.500000000, \"cpu\" : \"0\", \"counter-value\" : \"12.000000\", "
-	       "\"unit\" : \"\", \"event\" : \"cycles\", \"event-runtime\" : 1}", 1, 500000000,
-	       "cycles cpu 0", "12.000000");
+	       "\"unit\" : \"\", \"event\" : \"cycles\", \"event-runtime\" : 1}",
+	       1, 500000000, "cycles cpu 0", "12.000000");
 	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not counted>\", \"event\" : \"x\"}", 1,
 	       500000000, "x", "");
 	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not supported>\", \"event\" : \"x\"}",
@@ -1059,7 +1070,7 @@ TEST(counters_are_of_the_interval_before)
 	struct picture picture;
 
 	save(counters, text, strlen(text));
-	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "--perf-stat", counters, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "C kvm:kvm_exit|perf|1.0 0+0 5\n"
 			   "C kvm:kvm_exit|perf|1.0 100000000+0 7\n"
@@ -1069,13 +1080,15 @@ TEST(counters_are_of_the_interval_before)
 	add_entry(0, 1000000000, 177, 0);
 	end("[x86-tsc]");
 	save(counters, anchored, strlen(anchored));
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", "--perf-stat",
+					       counters, NULL }),
 			 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, 2000000);
 	picture_release(&picture);
 	save(counters, text, strlen(text));
-	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
+	assert_int_equal(run((const char *[]){ "-r", dat, "--frequency", "1000000", "--perf-stat",
+					       counters, NULL }),
 			 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, 0);
@@ -1095,7 +1108,7 @@ TEST(what_was_not_counted_is_a_gap)
 	struct picture picture;
 
 	save(counters, text, strlen(text));
-	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
+	assert_int_equal(run((const char *[]){ "--perf-stat", counters, NULL }), 0);
 	picture = picture_of(out);
 	is_drawn(&picture, "C cycles:G|perf|1.0 1000000000+0 100\n"
 			   "C cycles:G|perf|1.0 2000000000+0 0\n"
@@ -1113,7 +1126,7 @@ TEST(wrong_counters_are_named)
 	struct picture picture;
 
 	save(counters, text, strlen(text));
-	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 1);
+	assert_int_equal(run((const char *[]){ "--perf-stat", counters, NULL }), 1);
 	picture = picture_of(out);
 	assert_string_equal(find(&picture, 'C', "kvm:kvm_exit")->value, "5");
 	picture_release(&picture);
@@ -1148,7 +1161,8 @@ TEST(any_text_makes_valid_json)
 			    "a\"b\\c\n\t\x01\x7f \303\244 ? ??? \360\237\220\247");
 	assert_int_equal(picture.drawn[0].ns, -1500);
 	assert_int_equal(picture.drawn[0].dur_ns, 4000);
-	assert_non_null(strstr(picture.drawn[0].args, "\"least\":-9223372036854775808,"
+	assert_non_null(strstr(picture.drawn[0].args,
+			       "\"least\":-9223372036854775808,"
 			       "\"most\":\"0xffffffffffffffff\",\"none\":\"0x0\"}"));
 	assert_null(strstr(picture.drawn[0].args, "long"));
 	picture_release(&picture);
