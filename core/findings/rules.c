@@ -15,8 +15,8 @@
 	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
 	"KVM_HC_SEND_IPI"
 #define THROTTLED "thread(throttled)"
-/* KVM_RUN returned because a signal came ("restart" in files of earlier versions), */
-#define SIGNALS "restart|INTR"
+/* KVM_RUN returned because a signal came, */
+#define SIGNALS "INTR"
 /* or the guest was stopped, too: no device took that time. */
 #define NO_WORK SIGNALS "|error|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 /* KVM looks for a page of the guest's memory, or puts it into its tables. */
@@ -25,7 +25,7 @@
 	"EXC_LOAD_GUEST_PAGE_FAULT|EXC_STORE_GUEST_PAGE_FAULT|DATA_STORAGE|INST_STORAGE|"  \
 	"H_DATA_STORAGE|H_INST_STORAGE"
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
-#define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
+#define OFF "HVC64|SMC64|HVC32|SMC32|EXC_SUPERVISOR_SYSCALL"
 #define SPREAD                                                                             \
 	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
 	"fewer vCPUs. "

@@ -319,56 +319,6 @@ TEST(each_rule_at_its_threshold, setup, teardown)
 			fail_msg("%s: no case", rule_at(at)->id);
 }
 
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-	const char *at = words;
-
-	while (at && (at = strstr(at, word))) {
-		if ((at == words || at[-1] == '|') && (at[len] == '|' || !at[len]))
-			return true;
-		at += len;
-	}
-	return false;
-}
-
-/* Halts never match: a rule that names one would find nothing. */
-static void names_no_halt(const struct split *split)
-{
-	const struct rule *rule;
-
-	for (size_t i = 0; i < split->nr_reasons; i++) {
-		const struct reason *reason = &split->reasons[i];
-
-		if (!(reason->flags & REASON_IDLE))
-			continue;
-		for (size_t at = 0; (rule = rule_at(at)); at++) {
-			const struct rule_fields *choices[] = { &rule->what, &rule->less,
-								&rule->named };
-
-			for (size_t j = 0; j < sizeof(choices) / sizeof(choices[0]); j++) {
-				if (choices[j]->use == USE_EXIT &&
-				    (has_word(choices[j]->words, reason->name) ||
-				     has_word(choices[j]->but, reason->name)))
-					fail_msg("%s: %s is a halt, and halts never match: their "
-						 "time is time(halt), time(poll)",
-						 rule->id, reason->name);
-			}
-		}
-	}
-}
-
-TEST(rules_name_no_halts)
-{
-	const struct arch *arch;
-
-	names_no_halt(&arch_userspace_split);
-	for (size_t i = 0; (arch = arch_at(i)); i++) {
-		for (const struct split *split = arch->splits; split->event; split++)
-			names_no_halt(split);
-	}
-}
-
 /* Each thread by itself; the evidence names it. */
 TEST(a_busy_thread_of_the_vmm, setup, teardown)
 {
