@@ -52,7 +52,7 @@ struct made {
 static struct made made[NR_MOMENTS];
 static struct packer *packer;
 static struct table totals;
-static bool is_alive[NR_GUESTS + 1];
+static bool is_alive[NR_GUESTS + 1]; /* 0: something of the host is counted, too */
 static uint32_t seed;
 
 static uint32_t random_below(uint32_t n)
@@ -64,7 +64,7 @@ static uint32_t random_below(uint32_t n)
 /* The store's ids are others than ours. */
 static uint32_t id_of(uint32_t field)
 {
-	return (field + 1) % NR_FIELDS;
+	return (field + 3) % NR_FIELDS;
 }
 
 /* ---- the store ---- */
@@ -260,7 +260,7 @@ static bool has_key(uint32_t guest, uint32_t vcpu, uint32_t field)
 	if (guest == ENDED)
 		return vcpu == 0 && specs[field].kind == FIELD_COUNTER;
 	return guest ? is_alive[guest] && (specs[field].use == USE_EXIT || vcpu == 0) :
-		       vcpu == 0 && specs[field].use == USE_EVENT;
+		       is_alive[0] && vcpu == 0 && specs[field].use == USE_EVENT;
 }
 
 static struct changes forgotten; /* since the latest totals */
@@ -357,6 +357,7 @@ static void make(size_t i, uint64_t time_ns)
 	};
 	if (now->stored.flags & MOMENT_FIRST) {
 		totals = (struct table){ 0 };
+		is_alive[0] = now->stored.segment != 2;
 		for (uint32_t guest = 1; guest <= NR_GUESTS; guest++)
 			is_alive[guest] = true;
 	} else {

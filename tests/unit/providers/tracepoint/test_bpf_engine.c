@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -159,21 +160,27 @@ TEST(room_is_made_while_events_are_counted, setup, teardown)
 	assert_string_equal(world->error.text, "");
 }
 
+static void count_on_cpus(const struct world *world)
+{
+	int nr = get_nprocs_conf();
+	struct target *cpus = xcalloc((size_t)nr, sizeof(*cpus));
+
+	for (int i = 0; i < nr; i++)
+		cpus[i] = (struct target){ false, i, GUEST_NONE };
+	assert_int_equal(bpf_engine.retarget(world->engine, cpus, (size_t)nr, ENGINE_KEEP_NONE), 0);
+	free(cpus);
+}
+
 /* On all CPUs: our program, theirs, theirs that were loaded again, and ours once more. */
 TEST(what_others_count_has_no_program, setup, teardown)
 {
 	struct world *world = *state;
 	struct programs programs = { 0 };
-	struct target *cpus;
-	int nr = get_nprocs_conf();
 	uint64_t count, others = 0;
 
 	if (!world->engine)
 		skip();
-	cpus = xcalloc((size_t)nr, sizeof(*cpus));
-	for (int i = 0; i < nr; i++)
-		cpus[i] = (struct target){ false, i, GUEST_NONE };
-	assert_int_equal(bpf_engine.retarget(world->engine, cpus, (size_t)nr, ENGINE_KEEP_NONE), 0);
+	count_on_cpus(world);
 	prctl(PR_SET_NAME, "one");
 	count = read_of(world, GUEST_NONE);
 	assert_true(count >= 1);
@@ -195,7 +202,34 @@ TEST(what_others_count_has_no_program, setup, teardown)
 	bpf_engine.programs(world->engine, &programs);
 	assert_int_equal(programs.nr, 1);
 	free(programs.list);
-	free(cpus);
+}
+
+TEST(an_event_that_does_not_come_back_is_said, setup, teardown)
+{
+	struct rlimit limit, none;
+	struct world *world = *state;
+
+	if (!world->engine)
+		skip();
+	count_on_cpus(world);
+	world->seen = 1000;
+	read_of(world, GUEST_NONE);
+	assert_string_equal(world->error.text, "");
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	world->seen = UINT64_MAX;
+	assert_int_equal(read_of(world, GUEST_NONE), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_non_null(strstr(world->error.text, "1 events not counted"));
+
+	/* With the next want it is tried again. */
+	world->error.text[0] = '\0';
+	bpf_engine.want(world->engine, &world->wanted);
+	prctl(PR_SET_NAME, "four");
+	assert_true(read_of(world, GUEST_NONE) > 0);
+	assert_string_equal(world->error.text, "");
 }
 
 TEST(threads_beyond_the_limit_are_said, setup, teardown)
