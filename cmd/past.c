@@ -92,19 +92,29 @@ static void say_no_exits(struct past_run *reader)
 		say(monitor_no_exits(reader->run.monitor));
 }
 
-/* "2026-11-21 10:30:00 to 10:31:00 CET, 60.0 s" */
+/* The zone where the time does not end with it: " CET". */
+static void name_zone(const struct source *source, uint64_t time_ns, char *buf)
+{
+	buf[0] = '\0';
+	if (source->recording.start_ns || when_is_twice(time_ns))
+		return;
+	buf[0] = ' ';
+	when_format_zone(buf + 1, WHEN_SIZE - 1, time_ns);
+}
+
+/* "2026-11-21 10:30:00 to 10:31:00 CET, 60.0 s"; "00:30:00 CEST to 04:00:00 CET, ..." */
 static void name_span(const struct past_run *reader, uint64_t from_ns, uint64_t to_ns,
 		      uint64_t elapsed_ns, char *head)
 {
 	const struct source *source = reader->run.source;
-	char from[WHEN_SIZE], to[WHEN_SIZE], zone[WHEN_SIZE] = "";
+	char from[WHEN_SIZE], to[WHEN_SIZE], zone[WHEN_SIZE], other[WHEN_SIZE];
 
 	source_name_time(source, from, sizeof(from), from_ns, 0);
 	source_name_time(source, to, sizeof(to), to_ns, from_ns);
-	if (!source->recording.start_ns)
-		when_format_zone(zone, sizeof(zone), to_ns);
-	snprintf(head, HEAD_SIZE, "%s to %s%s%s, %.1f s", from, to, zone[0] ? " " : "", zone,
-		 (double)elapsed_ns / 1e9);
+	name_zone(source, from_ns, other);
+	name_zone(source, to_ns, zone);
+	snprintf(head, HEAD_SIZE, "%s%s to %s%s, %.1f s", from,
+		 strcmp(other, zone) != 0 ? other : "", to, zone, (double)elapsed_ns / 1e9);
 }
 
 /* ---- printing ---- */

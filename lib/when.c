@@ -16,6 +16,7 @@
 #define YEAR_MIN 1970
 #define YEAR_MAX 2199 /* its nanoseconds fit int64_t */
 #define TEXT_MAX 64
+#define NEAR_S (3 * 3600)
 
 /* ---- the local time zone ---- */
 
@@ -52,6 +53,27 @@ static struct tm to_local(uint64_t time_ns)
 	return tm;
 }
 
+static long offset_at(time_t time)
+{
+	return to_local((uint64_t)time * NS_PER_S).tm_gmtoff;
+}
+
+/*
+ * Whether clocks show this time twice, because they are set back; by how much they are: no more
+ * than NEAR_S. mktime(3) could tell, too, but may look through years for a zone's other time.
+ */
+static bool is_there_twice(const struct tm *local, time_t time)
+{
+	for (int side = -1; side <= 1; side += 2) {
+		long near = offset_at(time + side * NEAR_S);
+
+		if (near * side < local->tm_gmtoff * side &&
+		    offset_at(time + local->tm_gmtoff - near) == near)
+			return true;
+	}
+	return false;
+}
+
 /* ---- reading ---- */
 
 /* A moment as it was typed. */
@@ -59,6 +81,7 @@ struct typed {
 	struct tm tm;
 	uint64_t ns; /* the fraction of a second */
 	bool has_day, has_time, has_zone;
+	bool has_name; /* the zone's name, which says whether it is summer time */
 };
 
 static const char *skip_blanks(const char *text)
@@ -136,7 +159,7 @@ static const char *parse_day(const char *text, uint64_t now_ns, struct typed *ty
 	return text;
 }
 
-/* "03:12", "03:12:10.250", and after a day the zone. NULL: it is none of these. */
+/* "03:12", "03:12:10.250", "03:12 CET", and after a day the zone. NULL: it is none of these. */
 static const char *parse_time(const char *text, struct typed *typed)
 {
 	const char *end = strptime(text, "%H:%M", &typed->tm), *zone;
@@ -151,6 +174,15 @@ static const char *parse_time(const char *text, struct typed *typed)
 		end = parse_fraction(end, &typed->ns);
 	}
 	zone = skip_blanks(end);
+	for (size_t i = 0; i < 2 && *zone; i++) {
+		const char *rest = skip_word(zone, tzname[i]);
+
+		if (rest) {
+			typed->tm.tm_isdst = (int)i;
+			typed->has_name = true;
+			return rest;
+		}
+	}
 	if (!typed->has_day || !*zone || !strchr("Z+-", *zone))
 		return end;
 	typed->has_zone = true;
@@ -162,7 +194,8 @@ static uint64_t moment_of(const struct typed *typed)
 	struct tm tm = typed->tm;
 	time_t zone_s = tm.tm_gmtoff, time;
 
-	time = typed->has_zone ? timegm(&tm) - zone_s : from_local(&tm);
+	time = typed->has_zone ? timegm(&tm) - zone_s :
+	       typed->has_name ? mktime(&tm) : from_local(&tm);
 	return time < 0 ? 0 : (uint64_t)time * NS_PER_S + typed->ns;
 }
 
@@ -333,7 +366,17 @@ void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, 
 	size_t len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
 
 	if (has_ms)
-		snprintf(buf + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
+		len += (size_t)snprintf(buf + len, size - len, ".%03u",
+					(unsigned int)(time_ns / 1000000 % 1000));
+	if (when_is_twice(time_ns))
+		snprintf(buf + len, size - len, " %s", tm.tm_zone);
+}
+
+bool when_is_twice(uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+
+	return is_there_twice(&tm, (time_t)(time_ns / NS_PER_S));
 }
 
 void when_format_zone(char *buf, size_t size, uint64_t time_ns)

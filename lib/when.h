@@ -5,14 +5,15 @@
  *	-30s +5m -2h -1d12h	from the moment that is shown; units.h has the units
  *	03:12 03:12:10.5	the latest such time of day that is not after now
  *	2026-11-21 03:12:10	also with a T between them, a fraction, and a zone: Z +01:00 +0100
+ *	03:12 CET		in summer or winter time, by the names of the local zone
  *	2026-11-21		where that day begins
  *	yesterday 03:12, today	the same
  *	now
  *	@1763773930.25		seconds since 1970
  *
- * Times are in ns of CLOCK_REALTIME, texts in the local time zone. Of a time of day that exists
- * twice, because clocks were set back, the first is meant; one that does not exist, because clocks
- * were set forward, is the moment when that was done.
+ * Times are in ns of CLOCK_REALTIME, texts in the local time zone. A time of day that exists twice,
+ * because clocks were set back, is read as the first one, and written with the zone's name; one that
+ * does not exist, because clocks were set forward, is the moment when that was done.
  */
 #ifndef KVMTOP_LIB_WHEN_H
 #define KVMTOP_LIB_WHEN_H
@@ -53,6 +54,9 @@ void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
 /* "10:31:07", with the date before it, or milliseconds after it. */
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
+
+/* Whether clocks show this time twice: the texts above then end with the zone, " CET". */
+bool when_is_twice(uint64_t time_ns);
 
 /* The zone that local times are in then: "CET". */
 void when_format_zone(char *buf, size_t size, uint64_t time_ns);

@@ -56,4 +56,29 @@ is "$(grep -o '"delta":[0-9]*' "$TMP/log" | awk -F: '{ n += $2 } END { print n }
 exits=$(grep -o '"rate":[0-9.]*' "$TMP/diff" |
 	awk -F: '{ n += $2 } END { printf "%.0f\n", n * 15 }')
 is "$exits" "$(span "$file" 14:16:40 14:16:50 | cut -d' ' -f1)" "--diff has them, too"
+# ---- the end of summer time: at 14:17:00 UTC 16:17 becomes 15:17
+
+# summer OPTION...: what is said of the history.
+summer() {
+	TZ=CET-1CEST,M3.5.0,J264/16:17:00 "$KVMTOP" -r "$made" "$@" 2>&1
+}
+
+like "$(summer -1 --view guests --from '16:16 CEST' --to '15:17:30 CET')" \
+	'^2026-09-21 16:16:00 CEST to 15:17:30 CET, 90\.0 s$' "-1 names the zone of each time"
+is "$(summer -1 --view guests --from 16:16 --to 16:16:30 | head -n 1)" \
+	"2026-09-21 16:16:00 CEST to 16:16:30 CEST, 30.0 s" "the first of two is meant"
+like "$(summer -1 --from 16:40 --to 16:50)" \
+	' from 2026-09-21 16:15:30 CEST to 2026-09-21 15:18:00 CET$' "so do messages"
+is "$(summer -l -c | cut -d, -f1 | sed -n '2p;$p')" "2026-09-21 16:15:31 CEST
+2026-09-21 15:18:00 CET" "and a log"
+is "$(summer --diff '16:16 CEST..16:16:30 CEST' --from '16:16:30 CEST' --to '15:17 CET' |
+	head -n 2)" "1: 2026-09-21 16:16:00 CEST to 16:16:30 CEST, 30.0 s
+2: 2026-09-21 16:16:30 CEST to 15:17:00 CET, 30.0 s" "and --diff"
+TZ=CET-1CEST,M3.5.0,J264/16:17:00 script_start 80 24 -r "$made"
+screen_has '2026-09-21 15:18:00 CET$' "the screen, at its end"
+screen_keys j
+screen_type "16:16:10 CEST"
+screen_keys Enter
+screen_has 'paused at 2026-09-21 16:16:10 CEST' "j takes the zone's name"
+screen_keys q
 done_testing

@@ -254,7 +254,7 @@ TEST(errors_say_what_is_right)
 	refuses("1969-12-31", "not a time such as");
 	refuses("2200-01-01", "not a time such as");
 	refuses("2026-11-21x03:12", "not a time such as");
-	refuses("2026-11-21 03:12 CET", "not a time such as");
+	refuses("2026-11-21 03:12 EET", "not a time such as");
 	refuses("nowadays", "not a time such as");
 	refuses("now 03:12", "not a time such as");
 	refuses("yesterdays", "not a time such as");
@@ -358,6 +358,11 @@ TEST(times_are_written)
 	is_written("2026-11-21 23:00:00", "2026-11-22 12:00:00", "00:00:00");
 	is_written("2025-11-22 09:31:07", "2026-11-22 12:00:00", "2025-11-22 10:31:07");
 	is_written("2026-07-01 09:31:07", "2026-11-22 12:00:00", "2026-07-01 11:31:07");
+	is_written("2026-10-24 23:59:59", "2026-10-25 12:00:00", "01:59:59");
+	is_written("2026-10-25 00:30:00", "2026-10-25 12:00:00", "02:30:00 CEST");
+	is_written("2026-10-25 01:30:00", "2026-10-25 12:00:00", "02:30:00 CET");
+	is_written("2026-10-25 02:00:00", "2026-10-26 12:00:00", "2026-10-25 03:00:00");
+	is_written("2026-03-29 01:30:00", "2026-03-29 12:00:00", "03:30:00");
 	use_zone(KOLKATA);
 	is_written("2026-11-22 09:31:07", "2026-11-22 12:00:00", "15:01:07");
 }
@@ -398,7 +403,7 @@ TEST(seconds_are_written)
 	assert_string_equal(text, "12345.678901");
 }
 
-/* What is written is read as the same second, except in the hour that comes twice. */
+/* What is written is read as the same second, also in the hour that comes twice. */
 TEST(what_is_written_is_read)
 {
 	static const char *const zones[] = { "UTC0", BERLIN, KOLKATA };
@@ -410,8 +415,6 @@ TEST(what_is_written_is_read)
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		use_zone(zones[i]);
 		for (uint64_t time = utc("2026-01-01 00:00:00"); time <= now; time += 1801) {
-			if (time - utc("2026-10-25 01:00:00") < 3600)
-				continue;
 			when_format(text, sizeof(text), time * NS_PER_S, now * NS_PER_S);
 			assert_int_equal(when_parse(text, &origin, &ns, &error), 0);
 			assert_int_equal(ns, time * NS_PER_S);
