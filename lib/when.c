@@ -352,12 +352,21 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 
 /* ---- writing ---- */
 
+static bool is_same_day(uint64_t time_ns, uint64_t other_ns)
+{
+	const struct tm tm = to_local(time_ns), other = to_local(other_ns);
+
+	return tm.tm_year == other.tm_year && tm.tm_yday == other.tm_yday;
+}
+
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 {
-	const struct tm tm = to_local(time_ns), now = to_local(now_ns);
-	bool is_today = tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday;
+	when_format_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), false);
+}
 
-	when_format_clock(buf, size, time_ns, !is_today, false);
+void when_format_ms(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
+{
+	when_format_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), true);
 }
 
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)

@@ -12,8 +12,8 @@
  *	@1763773930.25		seconds since 1970
  *
  * Times are in ns of CLOCK_REALTIME, texts in the local time zone. A time of day that exists twice,
- * because clocks were set back, is read as the first one, and written with the zone's name; one that
- * does not exist, because clocks were set forward, is the moment when that was done.
+ * because clocks were set back, is read as the first one, and written with the zone's name; one
+ * that does not exist, because clocks were set forward, is the moment when that was done.
  */
 #ifndef KVMTOP_LIB_WHEN_H
 #define KVMTOP_LIB_WHEN_H
@@ -49,8 +49,9 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 
 #define WHEN_SIZE 48 /* for the texts below */
 
-/* "10:31:07"; of another day than now "2026-11-21 10:31:07". */
+/* "10:31:07"; of another day than now "2026-11-21 10:31:07"; also with milliseconds. */
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
+void when_format_ms(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
 /* "10:31:07", with the date before it, or milliseconds after it. */
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);

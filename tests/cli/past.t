@@ -239,28 +239,29 @@ is "$("$KVMTOP" -r "$past" -1 2>&1 >"$TMP/out")" "kvmtop: No event of KVM was co
 
 # At 14:17 UTC, which is 15:17 in summer, clocks are set back to 14:17.
 at 'STD0DST,M3.1.1/0,M9.3.1/15:17' '2026-09-21 15:16:58'
-screen_has 'paused at 2026-09-21 15:16:58, ' "clocks set back: before that"
+screen_has 'paused at 2026-09-21 15:16:58 DST, ' "clocks set back: before that"
 screen_keys T T
-screen_has 'paused at 2026-09-21 14:17:00, ' "T: the next second has an earlier time of day"
+screen_has 'paused at 2026-09-21 14:17:00 STD, ' "T: the next second has an earlier time of day"
 screen_keys t
-screen_has 'paused at 2026-09-21 15:16:59, ' "t: the second before"
+screen_has 'paused at 2026-09-21 15:16:59 DST, ' "t: the second before"
 screen_keys m
-screen_has '^ 15:16:59  [0-9,]+ exits' "m: the heat map has it"
+screen_has '^ 15:16:59 DST  [0-9,]+ exits' "m: the heat map has it"
 screen_keys Right
-screen_has '^ 14:17:00  [0-9,]+ exits' "Right: the next second"
+screen_has '^ 14:17:00 STD  [0-9,]+ exits' "Right: the next second"
 screen_keys Left m
-screen_has 'paused at 2026-09-21 15:16:59, ' "Left, m: back"
+screen_has 'paused at 2026-09-21 15:16:59 DST, ' "Left, m: back"
 screen_keys d T d
-screen_has '^ 1: 2026-09-21 15:16:59[.0-9]*  2: 2026-09-21 14:17:00' "d: the two side by side"
+screen_has '^ 1: 2026-09-21 15:16:59.000 DST  2: 2026-09-21 14:17:00.000 STD ' \
+	"d: the two side by side"
 screen_keys x t
 jump +31s
-screen_has 'paused at 2026-09-21 14:17:30, ' "j +31s: by seconds that have passed"
+screen_has 'paused at 2026-09-21 14:17:30 STD, ' "j +31s: by seconds that have passed"
 jump 15:16:30
-screen_has 'paused at 2026-09-21 15:16:30, ' "j 15:16:30: a time of day of the summer"
+screen_has 'paused at 2026-09-21 15:16:30 DST, ' "j 15:16:30: a time of day of the summer"
 jump '2026-09-21 14:17:30+00:00'
-screen_has 'paused at 2026-09-21 14:17:30, ' "j with a zone: the second 14:17:30"
+screen_has 'paused at 2026-09-21 14:17:30 STD, ' "j with a zone: the second 14:17:30"
 jump 14:17:30
-screen_has 'paused at 2026-09-21 15:15:3[01], ' "j 14:17:30: the first one, before all samples"
+screen_has 'paused at 2026-09-21 15:15:3[01] DST, ' "j 14:17:30: the first one, before all samples"
 screen_keys q
 is "$(screen_status)" 0 "q"
 

@@ -93,15 +93,11 @@ static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct error *e
 static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
 {
 	const struct source_recording *recording = &tui->source->recording;
-	size_t len;
 
-	if (tui_is_recording(tui)) {
+	if (tui_is_recording(tui))
 		snprintf(text, size, "%.3f s", (double)(time_ns - recording->start_ns) / 1e9);
-		return;
-	}
-	when_format(text, size, time_ns, clock_real_ns());
-	len = strlen(text);
-	snprintf(text + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
+	else
+		when_format_ms(text, size, time_ns, clock_real_ns());
 }
 
 static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
