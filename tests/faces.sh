@@ -62,7 +62,12 @@ differs() {
 					print row ": " this ": " wanted " seen as " cell[i]
 			}
 		}
-		END { if (row != nr_rows) print row " lines of " nr_rows " rows" }' "$2" "$1"
+		END {
+			if (row != nr_rows)
+				print row " lines of " nr_rows " rows"
+			if (nr_rows && !nr_cells)
+				print "no heading is one of " ids
+		}' "$2" "$1"
 }
 
 # agree NAME VIEW OPTION...: JSON, CSV and text of the same samples.

@@ -137,9 +137,11 @@ $1"
 	fi
 }
 
-# unlike GOT REGEX NAME: no line does.
+# unlike GOT REGEX NAME: no line does, and there is one: nothing at all has nothing wrong in it.
 unlike() {
-	if printf '%s\n' "$1" | grep -Eq -e "$2"; then
+	if [ -z "$1" ]; then
+		not_ok "$3" "there is nothing to look at"
+	elif printf '%s\n' "$1" | grep -Eq -e "$2"; then
 		not_ok "$3" "a line matches: $2
 $1"
 	else
@@ -194,6 +196,27 @@ too_large="kvmtop: cannot write to standard output: File too large
 1"
 export too_large
 
+# For awk -F, of a CSV: $at(NAME) is the column with this name in the heading, which may come again.
+# A name that is not there fails the test in done_testing, whatever the answer is compared with.
+# shellcheck disable=SC2016,SC2034 # awk's variables; for the tests
+CSV_AT='
+function at(name) {
+	if (name in csv_at)
+		return csv_at[name]
+	print "a column " name >>(ENVIRON["TMP"] "/.lost")
+	return NF + 1
+}
+NR == 1 || $1 == "time" { for (i = 1; i <= NF; i++) csv_at[$i] = i; next }
+'
+
+# deltas FILE KEY VALUE: the sum of the deltas of all JSON rows whose KEY is VALUE; each has one.
+deltas() {
+	grep -o "{[^{}]*\"$2\":\"*$3[\",][^{}]*}" "$1" | awk '
+	!/"delta":/ { print "a delta" >>(ENVIRON["TMP"] "/.lost") }
+	match($0, /"delta":[0-9]+/) { n += substr($0, RSTART + 8, RLENGTH - 8) }
+	END { print n + 0 }'
+}
+
 # skip NAME REASON: this one case cannot run here.
 skip() {
 	T_nr=$((T_nr + 1))
@@ -214,6 +237,8 @@ skip_all() {
 # done_testing: the plan, last line of every test.
 done_testing() {
 	T_done=1
+	[ ! -e "$TMP/.lost" ] || not_ok "all that is looked for has its name" "not there:
+$(sort -u "$TMP/.lost")"
 	echo "1..$T_nr"
 	exit $((T_failed > 0))
 }

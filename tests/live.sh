@@ -34,6 +34,5 @@ batch() {
 
 # json NAME KEY VALUE: the sum of all deltas of the rows whose KEY is VALUE.
 json() {
-	grep -o "{\"$2\":\"$3\",[^}]*}" "$TMP/$1" | sed 's/.*"delta":\([0-9]*\).*/\1/' |
-		awk '{ n += $1 } END { print n + 0 }'
+	deltas "$TMP/$1" "$2" "$3"
 }

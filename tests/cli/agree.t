@@ -10,13 +10,8 @@ data=tests/data/trace
 of_report() {
 	a_event=$1
 	shift
-	"$KVMTOP" report --event "$a_event" --csv "$@" 2>/dev/null | awk -F, '
-		NR == 1 {
-			for (i = 1; i <= NF; i++)
-				at[$i] = i
-			next
-		}
-		{ print $at["total"], $at["time_ns"], $at["reason"] }' | sort
+	"$KVMTOP" report --event "$a_event" --csv "$@" 2>/dev/null | awk -F, "$CSV_AT"'
+		{ print $at("total"), $at("time_ns"), $at("reason") }' | sort
 }
 
 # of_timeline CATEGORY ARGUMENT...: the same of the picture's slices. What is cut off is in no sum.
@@ -118,10 +113,9 @@ of_json() {
 
 # The guest, vCPU and Idle% of each of a CSV's rows that has an Idle%.
 idle() {
-	awk -F, '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["idle_percent"] != "" {
-			print $at["guest"], $at["vcpu"], $at["idle_percent"]
+	awk -F, "$CSV_AT"'
+		$at("idle_percent") != "" {
+			print $at("guest"), $at("vcpu"), $at("idle_percent")
 		}' | sort
 }
 
@@ -210,13 +204,8 @@ like "$("$KVMTOP" timeline -r "$TMP/buffers" --buffer third 2>&1)" \
 shares_of() {
 	a_name=$1
 	shift
-	"$KVMTOP" report --csv "$@" 2>/dev/null | awk -F, -v name="$a_name" '
-		NR == 1 {
-			for (i = 1; i <= NF; i++)
-				at[$i] = i
-			next
-		}
-		{ print $at[name], $at["time_percent"] }
+	"$KVMTOP" report --csv "$@" 2>/dev/null | awk -F, -v name="$a_name" "$CSV_AT"'
+		{ print $at(name), $at("time_percent") }
 	' | sort
 }
 

@@ -32,16 +32,12 @@ exits_end() {
 
 # sum_of COLUMN NAME VALUE ...: of the lines where NAME is VALUE.
 sum_of() {
-	awk -F, -v column="$1" -v name1="$2" -v value1="$3" -v name2="${4-}" -v value2="${5-}" '
-	NR == 1 {
-		for (i = 1; i <= NF; i++)
-			at[$i] = i
-		next
-	}
-	name1 != "" && $at[name1] != value1 { next }
-	name2 != "" && $at[name2] != value2 { next }
-	{ sum += $at[column] }
-	END { print column in at ? sum + 0 : "no column " column }' "$TMP/exits"
+	awk -F, -v column="$1" -v name1="$2" -v value1="$3" -v name2="${4-}" \
+		-v value2="${5-}" "$CSV_AT"'
+	name1 != "" && $at(name1) != value1 { next }
+	name2 != "" && $at(name2) != value2 { next }
+	{ sum += $at(column) }
+	END { print sum + 0 }' "$TMP/exits"
 }
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the numbers are of x86"

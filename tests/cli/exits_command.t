@@ -88,8 +88,8 @@ like "$(cat "$TMP/err")" 'no guest named "db3"; there are: db1' "says which ther
 # --by has rows of less, which add up to the same; and it is the view Exits of all the time.
 by() {
 	"$KVMTOP" exits --sysroot $root/amd --csv --by "$1" 0.1 |
-		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-			{ n += $at["total"] } END { print NR - 1, n }'
+		awk -F, "$CSV_AT"'
+			{ n += $at("total") } END { print NR - 1, n }'
 }
 is "$(by guest) $(by vcpu | cut -d' ' -f1)" "2 $(by reason | cut -d' ' -f2) 3" "--by"
 is "$("$KVMTOP" exits --sysroot $root/amd --by reason -k time_percent 0.1)" \

@@ -250,20 +250,18 @@ golden report-long-none report --text --longer 10s tests/data/trace/svm-perf.dat
 compare
 for recording in svm arm64; do
 	recording=tests/data/trace/$recording-perf.data
-	"$KVMTOP" report --longer 0.001us --halts --csv $recording | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	"$KVMTOP" report --longer 0.001us --halts --csv $recording | awk -F, "$CSV_AT"'
 	{
-		reason = $at["reason"]
+		reason = $at("reason")
 		total[reason]++
-		time[reason] += $at["took_ns"]
-		if ($at["took_ns"] > max[reason])
-			max[reason] = $at["took_ns"]
+		time[reason] += $at("took_ns")
+		if ($at("took_ns") > max[reason])
+			max[reason] = $at("took_ns")
 	}
 	END { for (reason in total) print reason, total[reason], time[reason], max[reason] }' |
 		sort >"$TMP/listed"
-	"$KVMTOP" report --csv $recording | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["reason"], $at["total"], $at["time_ns"], $at["max_ns"] }' | sort >"$TMP/table"
+	"$KVMTOP" report --csv $recording | awk -F, "$CSV_AT"'
+	{ print $at("reason"), $at("total"), $at("time_ns"), $at("max_ns") }' | sort >"$TMP/table"
 	same_files "$TMP/listed" "$TMP/table" \
 		"report --longer: all exits are the table's, $recording"
 done

@@ -41,6 +41,8 @@ fake noplan 'echo ok 1'
 fake status 'echo 1..1' 'echo ok 1' 'exit 3'
 fake killed 'echo 1..1' 'echo ok 1' 'kill -KILL $$'
 fake slow 'sleep 20 & echo $! >'"'$TMP/slow.pid'" 'wait' 'echo ok 1' 'echo 1..1'
+check "its folder is gone" test ! -e "$(cat "$TMP/lib.tmp")"
+check "its processes are gone" t_ended "$(cat "$TMP/lib.pid")"
 fake empty 'echo 1..0'
 
 is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are counted"
@@ -123,8 +125,11 @@ fake lib '. tests/lib.sh' 'echo "$TMP" >'"'$TMP/lib.tmp'" 'spawn sleep 60' \
 	'echo "$SPAWNED" >'"'$TMP/lib.pid'" 'is 1 2 "one is two"' 'like abc "^b" "b first"' \
 	'unlike abc "^b" "b not first"' 'check "false is true" false' 'skip "x" "no x"' done_testing
 is "$(run_fake lib)" "1 passed, 3 failed, 1 skipped; 1" "lib.sh's tests can fail"
-check "its folder is gone" test ! -e "$(cat "$TMP/lib.tmp")"
-check "its processes are gone" t_ended "$(cat "$TMP/lib.pid")"
+fake empty '. tests/lib.sh' 'unlike "" a "nothing has no a"' done_testing
+is "$(run_fake empty)" "0 passed, 1 failed, 0 skipped; 1" "that nothing is in nothing is no news"
+fake lost '. tests/lib.sh' "printf 'a,b\n1,2\n' >\"\$TMP/csv\"" \
+	'is "$(awk -F, "$CSV_AT{ print \$at(\"c\") }" "$TMP/csv")" "" column' done_testing
+is "$(run_fake lost)" "1 passed, 1 failed, 0 skipped; 1" "nor is a column that is not there"
 fake half '. tests/lib.sh' 'ok one' 'exit 0'
 is "$(run_fake half)" "1 passed, 1 failed, 0 skipped; 1" "a test without done_testing is a failure"
 

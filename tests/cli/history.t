@@ -19,12 +19,6 @@ captured_at_once() {
 	SCRIPT_CLOCK='' kvmtop=$AT_ONCE captured "$@"
 }
 
-# deltas FILE KEY VALUE: the sum of all deltas of the JSON rows whose KEY is VALUE.
-deltas() {
-	grep -o "{[^{}]*\"$2\":\"*$3[\",][^{}]*}" "$1" | sed 's/.*"delta":\([0-9]*\).*/\1/' |
-		awk '{ n += $1 } END { print n + 0 }'
-}
-
 # reasons FILE: each reason and the sum of its deltas.
 reasons() {
 	grep -o '{"reason":"[^}]*}' "$1" |
@@ -326,9 +320,8 @@ faces() {
 	is "$(deltas "$TMP/json" "$t_key" "$t_value")" "$t_want" "$t_what: -1 --from"
 	# shellcheck disable=SC2086
 	"$KVMTOP" -r "$DB" -l -c $USER "$@" >"$TMP/csv" 2>"$TMP/err"
-	is "$(awk -F, -v key="$t_key" -v value="$t_value" '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at[key] == value { n += $at["delta"] }
+	is "$(awk -F, -v key="$t_key" -v value="$t_value" "$CSV_AT"'
+		$at(key) == value { n += $at("delta") }
 		END { print n + 0 }' "$TMP/csv")" "$t_want" "$t_what: -c"
 }
 

@@ -10,13 +10,8 @@ need_cmd taskset
 
 # value VIEW COLUMN FIRST: of the rows whose first column is FIRST, a line each, in $TMP/VIEW.
 value() {
-	awk -F, -v column="$2" -v first="$3" '
-	NR == 1 {
-		for (i = 1; i <= NF; i++)
-			at[$i] = i
-		next
-	}
-	$2 == first { print $at[column] }' "$TMP/$1"
+	awk -F, -v column="$2" -v first="$3" "$CSV_AT"'
+	$2 == first { print $at(column) }' "$TMP/$1"
 }
 
 # says VIEW OPTION...: a line for each row of an interval of two seconds.

@@ -260,7 +260,7 @@ is_sound() {
 }
 
 no_instance_of() {
-	unlike "$(ls "$INSTANCES")" "^kvmtop-$1\$" "$2"
+	check "$2" test ! -e "$INSTANCES/kvmtop-$1"
 }
 
 if on_small_disk true 2>/dev/null; then

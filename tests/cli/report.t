@@ -58,10 +58,9 @@ csv_rows() {
 
 # csv_times: each row's reason and vCPU, and its time with what was waited, of a CSV.
 csv_times() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ waited = "wait_ns" in at ? $at["wait_ns"] : 0 }
-	{ print $at["reason"], $at["vcpu"], $at["time_ns"] + waited }' | sort
+	awk -F, "$CSV_AT"'
+	{ waited = "wait_ns" in csv_at ? $at("wait_ns") : 0 }
+	{ print $at("reason"), $at("vcpu"), $at("time_ns") + waited }' | sort
 }
 
 for event in vmexit mmio ioport; do
@@ -319,9 +318,8 @@ like "$("$KVMTOP" report "$TMP/threads")" \
 	"not all are kept"
 # all_of FILE: the exits of all threads, and their time.
 all_of() {
-	"$KVMTOP" report --frequency 1000 --csv --event vmexit "$1" | awk -F, '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ nr += $at["total"]; ns += $at["time_ns"] }
+	"$KVMTOP" report --frequency 1000 --csv --event vmexit "$1" | awk -F, "$CSV_AT"'
+		{ nr += $at("total"); ns += $at("time_ns") }
 		END { print nr, ns }'
 }
 # By kvmtrace the event is VMEXIT.

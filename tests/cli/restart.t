@@ -206,8 +206,8 @@ isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
 # rate OPTION...: what the row of web1 says of both spans of --diff, in CSV.
 rate() {
 	"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c "$@" >"$TMP/diff"
-	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-		/web1/ { print $at["other_rate"], $at["rate"] }' "$TMP/diff"
+	awk -F, "$CSV_AT"'
+		/web1/ { print $at("other_rate"), $at("rate") }' "$TMP/diff"
 }
 
 elapsed=$("$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now --json |

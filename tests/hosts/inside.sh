@@ -200,10 +200,6 @@ batch_end() {
 	awk '{ print $1, $2 }' "$TMP/batch" >"$TMP/counted"
 }
 
-# For awk -F, of a CSV file: at[NAME] is the number of the column.
-# shellcheck disable=SC2016 # awk's variables
-CSV_AT='NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }'
-
 # cell FILE COLUMN NAME=VALUE...: the column of the first row that has the values in others.
 cell() {
 	c_file=$1
@@ -222,10 +218,10 @@ cell() {
 	'"$CSV_AT"'
 	{
 		for (name in wanted) {
-			if ($at[name] != wanted[name])
+			if ($at(name) != wanted[name])
 				next
 		}
-		print $at[column]
+		print $at(column)
 		exit
 	}' "$@"
 }

@@ -79,18 +79,16 @@ two_vmms() {
 
 # Lines of reason, number, and the average in us: perf's, which has the waits.
 live_rows() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	awk -F, "$CSV_AT"'
 	{
-		ns = $at["time_ns"] + ("wait_ns" in at ? $at["wait_ns"] : 0)
-		printf "%s %d %.3f\n", $at["reason"], $at["total"], ns / $at["total"] / 1000
+		ns = $at("time_ns") + ("wait_ns" in csv_at ? $at("wait_ns") : 0)
+		printf "%s %d %.3f\n", $at("reason"), $at("total"), ns / $at("total") / 1000
 	}' "$TMP/exits" | sort
 }
 
 recorded_rows() {
-	kvmtop report --csv "$1" | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ printf "%s %d %.3f\n", $at["reason"], $at["total"], $at["avg_ns"] / 1000 }' | sort
+	kvmtop report --csv "$1" | awk -F, "$CSV_AT"'
+	{ printf "%s %d %.3f\n", $at("reason"), $at("total"), $at("avg_ns") / 1000 }' | sort
 }
 
 # The same with the shortest and the longest time, rounded as perf does it.
@@ -105,13 +103,12 @@ perf_rows() {
 }
 
 report_rows() {
-	kvmtop report --csv "$1" | awk -F, '
+	kvmtop report --csv "$1" | awk -F, "$CSV_AT"'
 	function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{
 		# avg_ns is rounded already: rounded again, it may differ from the time of perf.
-		print $at["reason"], $at["total"], us($at["time_ns"] / $at["total"]),
-			us($at["min_ns"]), us($at["max_ns"])
+		print $at("reason"), $at("total"), us($at("time_ns") / $at("total")),
+			us($at("min_ns")), us($at("max_ns"))
 	}' | sort
 }
 

@@ -51,10 +51,9 @@ other_process() {
 # exits_of_guest NAME: how many exits of the guest's plan are in the file.
 exits_of_guest() {
 	kvmtop -r $DB -c --view exits --from @0 -1 -g "$1" 2>"$TMP/err" | awk -F, -v pio="$PIO" \
-		-v cpuid="$CPUID" '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["reason"] == pio || $at["reason"] == cpuid {
-			print $at["reason"], $at["delta"]
+		-v cpuid="$CPUID" "$CSV_AT"'
+		$at("reason") == pio || $at("reason") == cpuid {
+			print $at("reason"), $at("delta")
 		}' | sort
 }
 

@@ -30,10 +30,19 @@ measure_boxes() {
 	vcpu_times "$GUEST" >"$TMP/times.2"
 	stop "$b_pid"
 	paste -d ' ' "$TMP/times.1" "$TMP/times.2" >"$TMP/times"
-	awk -v boxes="$BOXES cpu" '
-	function share(cell) {
-		return cell == "" ? "-" : cell
-	}
+	awk -F, -v boxes="$BOXES cpu throttled l2" "$CSV_AT"'
+	{
+		vcpu = $at("vcpu")
+		if (vcpu == "" || seen[vcpu]++ != 1)
+			next
+		line = "vcpu" vcpu
+		n = split(boxes, names, " ")
+		for (i = 1; i <= n; i++) {
+			share = $at(names[i] "_percent")
+			line = line " " names[i] " " (share == "" ? "-" : share)
+		}
+		print line
+	}' "$TMP/boxes" | awk '
 	NR == FNR {
 		time = ($6 - $2) * 1e5
 		if (time) {
@@ -42,18 +51,7 @@ measure_boxes() {
 		}
 		next
 	}
-	FNR == 1 { n = split($0, ids, ","); for (i = 1; i <= n; i++) at[ids[i]] = i; next }
-	{
-		split($0, cells, ",")
-		vcpu = cells[at["vcpu"]]
-		if (vcpu == "" || seen[vcpu]++ != 1)
-			next
-		line = "vcpu" vcpu
-		n = split(boxes " throttled l2", names, " ")
-		for (i = 1; i <= n; i++)
-			line = line " " names[i] " " share(cells[at[names[i] "_percent"]])
-		print line " ran " ran["vcpu" vcpu] + 0 " waited " waited["vcpu" vcpu] + 0
-	}' "$TMP/times" "$TMP/boxes" >"$TMP/shares"
+	{ print $0 " ran " ran[$1] + 0 " waited " waited[$1] + 0 }' "$TMP/times" - >"$TMP/shares"
 	diag "$b_guest: $(tr '\n' ';' <"$TMP/shares")"
 }
 

@@ -18,16 +18,11 @@ exits_end() {
 	EXITS_STATUS=$?
 }
 
-# exit_of COLUMN TID REASON: by the column's heading; "" is any.
+# exit_of COLUMN TID REASON: "" is any.
 exit_of() {
-	awk -F, -v column="$1" -v tid="$2" -v reason="$3" '
-	NR == 1 {
-		for (i = 1; i <= NF; i++)
-			at[tolower($i)] = i
-		next
-	}
-	(tid == "" || $at["tid"] == tid) && (reason == "" || $at["reason"] == reason) {
-		sum += $at[column]
+	awk -F, -v column="$1" -v tid="$2" -v reason="$3" "$CSV_AT"'
+	(tid == "" || $at("tid") == tid) && (reason == "" || $at("reason") == reason) {
+		sum += $at(column)
 		found = 1
 	}
 	END { print found ? sum : "none" }' "$TMP/exits"
@@ -150,9 +145,8 @@ exits_without_btf() {
 
 # exits_by_reason: lines of reason and number.
 exits_by_reason() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ n[$at["reason"]] += $at["total"] }
+	awk -F, "$CSV_AT"'
+	{ n[$at("reason")] += $at("total") }
 	END { for (name in n) print name, n[name] }' "$TMP/exits" | sort
 }
 
@@ -227,9 +221,8 @@ exits_times() {
 
 # open_rows REASON COLUMN: in each interval of the log that has the reason.
 open_rows() {
-	awk -F, -v reason="$1" -v column="$2" '
-	/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$at["reason"] == reason { print $at[column] + 0 }' "$TMP/open"
+	awk -F, -v reason="$1" -v column="$2" "$CSV_AT"'
+	$at("reason") == reason { print $at(column) + 0 }' "$TMP/open"
 }
 
 # open_differs: prints what is wrong about exits that take several intervals: user space answers
@@ -321,16 +314,14 @@ trace_long() {
 
 # answered_long FILE: vCPU, reason and PC of the exits that user space answered, in 10 ms or more.
 answered_long() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$at["user_ns"] + 0 >= 9000000 { print $at["vcpu"], $at["reason"], $at["pc"] }' "$1" | sort
+	awk -F, "$CSV_AT"'
+	$at("user_ns") + 0 >= 9000000 { print $at("vcpu"), $at("reason"), $at("pc") }' "$1" | sort
 }
 
 # listed_long: the same from kvmtop's list.
 listed_long() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["vcpu"], $at["reason"], $at["pc"], ($at["took_ns"] + $at["wait_ns"]) / 1000 }
+	awk -F, "$CSV_AT"'
+	{ print $at("vcpu"), $at("reason"), $at("pc"), ($at("took_ns") + $at("wait_ns")) / 1000 }
 	' "$TMP/exits" # in the trace an exit has its waits
 }
 
@@ -414,11 +405,10 @@ exits_long_untraced() {
 	exits_end
 	stop "$GUEST"
 	trace_exits 1
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	awk -F, "$CSV_AT"'
 	{
-		has = $at["pc"] != ""
-		print has ? "has" : "lacks", $at["reason"]
+		has = $at("pc") != ""
+		print has ? "has" : "lacks", $at("reason")
 	}' "$TMP/exits" | sort | uniq -c >"$TMP/places"
 	diag "$(cat "$TMP/places")"
 	unlike "$(cat "$TMP/places")" "lacks ($PIO|$MMIO|$CPUID|EPT_VIOLATION)\$" \
@@ -428,10 +418,9 @@ exits_long_untraced() {
 
 # waited_ns_of FILE: how long its long exits waited for a CPU, in all; "none" if that is not known.
 waited_ns_of() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$at["wait_ns"] != "" {
-		sum += $at["wait_ns"]
+	awk -F, "$CSV_AT"'
+	$at("wait_ns") != "" {
+		sum += $at("wait_ns")
 		found = 1
 	}
 	END { printf found ? "%.0f" : "none", sum }' "$1"
@@ -484,9 +473,8 @@ exits_waits() {
 	exits_end
 	stop "$GUEST"
 	taskset -p 3 $$ >/dev/null
-	is "$(awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ w = $at["wait_ns"]; if (w != "" && w < $at["took_ns"] / 2) slept++ }
+	is "$(awk -F, "$CSV_AT"'
+	{ w = $at("wait_ns"); if (w != "" && w < $at("took_ns") / 2) slept++ }
 	END { print (NR > 20 && slept > (NR - 1) / 2) ? "slept" : slept + 0 " of " NR - 1 }' \
 		"$TMP/exits")" slept "exits --longer: to sleep is not to wait"
 }
@@ -544,11 +532,11 @@ exits_arguments() {
 kicks_of() {
 	tr -d '"' <"$1" | awk -F, "$CSV_AT"'
 	{
-		argument = $at["reason"]
+		argument = $at("reason")
 		sub(/^[^ ]* /, "", argument)
 		sub(/ write [0-9]+/, " write", argument)
 		if (argument ~ / write( |$)/)
-			sum[argument] += $at["total"]
+			sum[argument] += $at("total")
 	}
 	END {
 		for (argument in sum)
@@ -802,13 +790,12 @@ nested_events() {
 
 # nested_counted: the same from kvmtop exits: the reasons with the mark of L2.
 nested_counted() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[tolower($i)] = i; next }
-	$at["reason"] ~ / L2$/ && $at["total"] {
-		nr = $at["total"]
-		sub(/ L2$/, "", $at["reason"])
-		gsub(/ /, "_", $at["reason"])
-		print $at["reason"], nr
+	awk -F, "$CSV_AT"'
+	$at("reason") ~ / L2$/ && $at("total") {
+		nr = $at("total")
+		sub(/ L2$/, "", $at("reason"))
+		gsub(/ /, "_", $at("reason"))
+		print $at("reason"), nr
 	}' "$TMP/exits" | sort
 }
 
@@ -837,11 +824,10 @@ nested_places() {
 
 # nested_listed FILE: the same from the list of long exits.
 nested_listed() {
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	awk -F, "$CSV_AT"'
 	{
-		sub(/ L2$/, "_L2", $at["reason"])
-		count[$at["reason"] " " ($at["pc"] == "" ? "-" : $at["pc"])]++
+		sub(/ L2$/, "_L2", $at("reason"))
+		count[$at("reason") " " ($at("pc") == "" ? "-" : $at("pc"))]++
 	}
 	END { for (key in count) print key, count[key] }' "$1" |
 		grep -E '^(cpuid|io|vmrun)(_L2)? ' | sort
@@ -924,9 +910,8 @@ in_table() {
 counted_of() {
 	grep -o "\"tid\":$1,[^}]*" "$TMP/brief.json" | grep -o '"delta":[0-9]*' |
 		awk -F: '{ sum += $2 } END { printf "%d ", sum }'
-	awk -F, -v tid="$1" '
-	$2 == "guest" { for (i = 1; i <= NF; i++) at[$i] = i }
-	$at["tid"] == tid { sum += $at["delta"] }
+	awk -F, -v tid="$1" "$CSV_AT"'
+	$at("tid") == tid { sum += $at("delta") }
 	END { printf "%d", sum }' "$TMP/brief.csv"
 	echo " $(in_table Delta "$1" "$TMP/brief.txt") $(in_table Total "$1" "$TMP/batch")" \
 		"$(in_table Total "$1" "$TMP/brief.shot")"
@@ -934,12 +919,11 @@ counted_of() {
 
 # brief_of PID: name, vCPU, number and mark of its $PIO, and their time by their average.
 brief_of() {
-	awk -F, -v pid="$1" -v reason="$PIO" '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-	$at["pid"] != pid { next }
-	$at["reason"] == reason {
-		row = $at["guest"] " " $at["vcpu"] " " $at["total"] " " $at["ended"]
-		ns = $at["avg_ns"] * $at["total"]
+	awk -F, -v pid="$1" -v reason="$PIO" "$CSV_AT"'
+	$at("pid") != pid { next }
+	$at("reason") == reason {
+		row = $at("guest") " " $at("vcpu") " " $at("total") " " $at("ended")
+		ns = $at("avg_ns") * $at("total")
 	}
 	END { printf "%s %.0f\n", row, ns }' "$TMP/exits"
 }
@@ -991,9 +975,8 @@ brief_agrees() {
 	e_differs=''
 	# Columns are counted in bytes.
 	[ "$e_has_screen" = no ] || screen_shot | sed -e 's/├/ /' -e 's/└/ /' >"$TMP/brief.shot"
-	awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ all[$at["tid"]] += $at["total"] }
+	awk -F, "$CSV_AT"'
+	{ all[$at("tid")] += $at("total") }
 	END { for (tid in all) print tid, all[tid] }' "$TMP/exits" >"$TMP/all"
 	while read -r e_tid e_all; do
 		[ "$e_has_screen" = yes ] || printf '%12s %12s\n%12s %12s\n' TID Total \

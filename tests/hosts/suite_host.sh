@@ -8,7 +8,7 @@
 host_says() {
 	taskset 2 kvmtop -l -c -n 1 -s 10 --view "$1" >"$TMP/says" 2>"$TMP/says.err"
 	awk -F, -v column="$2" -v first="$([ "$1" = host ] && echo 0 || echo busy)" "$CSV_AT"'
-	$2 == first { print $at[column] }' "$TMP/says"
+	$2 == first { print $at(column) }' "$TMP/says"
 }
 
 # is_about WANTED NAME: $TMP/numbers has numbers, each within 5 of WANTED.
@@ -74,8 +74,8 @@ who_end() {
 # charged GUEST KIND [OWNER]: ns of the rows of $TMP/who; KIND "": of all but the waits themselves.
 charged() {
 	awk -F, -v guest="$1" -v kind="$2" -v owner="${3-}" "$CSV_AT"'
-	$at["guest"] == guest && (kind == "" ? $at["kind"] != "waits" : $at["kind"] == kind) &&
-	(owner == "" || $at["owner"] == owner) { ns += $at["time_ns"] }
+	$at("guest") == guest && (kind == "" ? $at("kind") != "waits" : $at("kind") == kind) &&
+	(owner == "" || $at("owner") == owner) { ns += $at("time_ns") }
 	END { printf "%.0f\n", ns }' "$TMP/who"
 }
 

@@ -62,10 +62,9 @@ by_picture() {
 
 # report_sums: lines of thread, exits that ended, and their ns with waiting, from kvmtop report.
 report_sums() {
-	kvmtop report --by tid --csv "$RECORDING" | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ waited = "wait_ns" in at ? $at["wait_ns"] : 0 }
-	{ print $at["tid"], $at["total"], $at["time_ns"] + waited }' | sort
+	kvmtop report --by tid --csv "$RECORDING" | awk -F, "$CSV_AT"'
+	{ waited = "wait_ns" in csv_at ? $at("wait_ns") : 0 }
+	{ print $at("tid"), $at("total"), $at("time_ns") + waited }' | sort
 }
 
 # picture_sums: the same from kvmtop timeline.
@@ -94,9 +93,8 @@ make_sums() {
 
 # report_of TID REASON: the number in kvmtop report.
 report_of() {
-	kvmtop report -p "$1" --csv "$RECORDING" | awk -F, -v reason="$2" '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$at["reason"] == reason { print $at["total"]; found = 1 }
+	kvmtop report -p "$1" --csv "$RECORDING" | awk -F, -v reason="$2" "$CSV_AT"'
+	$at("reason") == reason { print $at("total"); found = 1 }
 	END { if (!found) print 0 }'
 }
 

@@ -6,7 +6,7 @@
 # where_top: the function that most time is in, beside the guest.
 where_top() {
 	tr -d '"' <"$TMP/where" | awk -F, "$CSV_AT"'
-		$1 !~ /^\[guest/ && $at["self_ns"] > most { most = $at["self_ns"]; name = $1 }
+		$1 !~ /^\[guest/ && $at("self_ns") > most { most = $at("self_ns"); name = $1 }
 		END { print name }'
 }
 
@@ -153,7 +153,7 @@ off_under() {
 	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" "$CSV_AT"'
 		$2 == "exit" { function_ = "" }
 		$2 == "guest" { function_ = $1 }
-		$1 == "[off CPU]" && function_ == name { sum += $at["self_percent"] }
+		$1 == "[off CPU]" && function_ == name { sum += $at("self_percent") }
 		END { printf "%d\n", sum }'
 }
 
