@@ -26,7 +26,8 @@ static bool may_read_btf(void)
 	return bpf_btf_get_next_id(0, &id) == 0 || errno == ENOENT;
 }
 
-int bpf_probe(const struct env *env, struct error *error)
+/* Whether programs may run, and are of this machine's threads. */
+static int check_programs(const struct env *env, struct error *error)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -51,10 +52,17 @@ int bpf_probe(const struct env *env, struct error *error)
 	if (err)
 		return error_set(error, err, "the kernel has no BPF for trace events: %s",
 				 strerror(-err));
-	if (!has_btf(env))
+	return 0;
+}
+
+int bpf_probe(const struct env *env, struct error *error)
+{
+	int err = check_programs(env, error);
+
+	if (!err && !has_btf(env))
 		return error_set(error, -ENOTSUP, "the kernel has no BTF of KVM, which Linux 5.16 "
 					      "and later have with CONFIG_DEBUG_INFO_BTF_MODULES");
-	return 0;
+	return err;
 }
 
 bool bpf_has_jit(const struct env *env)
@@ -65,14 +73,26 @@ bool bpf_has_jit(const struct env *env)
 	return text[0] != '0';
 }
 
+static int check_jit(const struct env *env, struct error *error)
+{
+	if (!bpf_has_jit(env))
+		return error_set(error, -ENOTSUP, "the kernel interprets BPF, which takes too "
+					      "long in exits: net.core.bpf_jit_enable is 0");
+	return 0;
+}
+
 int bpf_probe_exits(const struct env *env, struct error *error)
 {
 	int err = bpf_probe(env, error);
 
-	if (!err && !bpf_has_jit(env))
-		return error_set(error, -ENOTSUP, "the kernel interprets BPF, which takes too "
-					      "long in exits: net.core.bpf_jit_enable is 0");
-	return err;
+	return err ? err : check_jit(env, error);
+}
+
+int bpf_probe_counters(const struct env *env, struct error *error)
+{
+	int err = check_programs(env, error);
+
+	return err ? err : check_jit(env, error);
 }
 
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)

@@ -25,6 +25,9 @@ int bpf_probe(const struct env *env, struct error *error);
  */
 int bpf_probe_exits(const struct env *env, struct error *error);
 
+/* The same for programs that read nothing of KVM's: there need be no BTF. */
+int bpf_probe_counters(const struct env *env, struct error *error);
+
 /* False: /proc/sys says that BPF is interpreted, as Debian's kernel for RISC-V does by default. */
 bool bpf_has_jit(const struct env *env);
 

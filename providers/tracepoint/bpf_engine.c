@@ -580,15 +580,19 @@ static int engine_open(const struct provider_args *args, const struct counter *c
 	for (size_t i = 0; i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
 	err = bpf_reasons_find(&bpf->reasons, args->env, counters, (uint32_t)nr);
+	if (!err && bpf->reasons.nr) /* they are in KVM's structures */
+		err = bpf_probe(args->env, error);
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, cpu_slots(bpf, NULL, 0));
-	if (!err && may_refuse_reasons())
+	if (!err && bpf->reasons.nr && may_refuse_reasons())
 		err = load_reasons(bpf);
 	if (!err)
 		stop(bpf);
 	if (err) {
-		error_set(error, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		if (!error->text[0])
+			error_set(error, err, "the kernel refuses our BPF program: %s",
+				  strerror(-err));
 		engine_close(bpf);
 		return err;
 	}
@@ -598,7 +602,7 @@ static int engine_open(const struct provider_args *args, const struct counter *c
 
 const struct engine bpf_engine = {
 	.name = "bpf",
-	.probe = bpf_probe_exits,
+	.probe = bpf_probe_counters,
 	.open = engine_open,
 	.want = engine_want,
 	.retarget = engine_retarget,

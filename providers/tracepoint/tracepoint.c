@@ -13,10 +13,16 @@
 
 #define REFUSED_SAMPLES 4 /* how many samples have the notice of an engine that was refused */
 
+/* An engine that counts some of the counters. */
+struct work {
+	const struct engine *engine;
+	void *state;
+};
+
 struct tracepoints {
 	struct provider_args args;
-	const struct engine *engine;
-	void *engine_state;
+	struct work works[2]; /* one for all; or the first one for events, the other for reasons */
+	size_t nr_works;
 	struct tracepoint_events events;
 	enum want_scope scope;
 	uint32_t guest;
@@ -33,8 +39,8 @@ static void tracepoints_close(void *state)
 
 	if (!tp)
 		return;
-	if (tp->engine)
-		tp->engine->close(tp->engine_state);
+	for (size_t i = 0; i < tp->nr_works; i++)
+		tp->works[i].engine->close(tp->works[i].state);
 	tracepoint_events_release(&tp->events);
 	free(tp->targets);
 	pid_list_release(&tp->tids);
@@ -42,13 +48,14 @@ static void tracepoints_close(void *state)
 }
 
 /* The best comes first. */
-static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
+static const struct engine *const engines[] = { &bpf_engine, &perf_engine, NULL };
 
 /* The next engine that --engine allows; NULL: there is none. */
-static const struct engine *next_engine(const struct provider_args *args, size_t *at)
+static const struct engine *next_engine(const struct engine *const **at,
+					const struct provider_args *args)
 {
-	while (*at < ARRAY_SIZE(engines)) {
-		const struct engine *engine = engines[(*at)++];
+	while (**at) {
+		const struct engine *engine = *(*at)++;
 
 		if (!args->options.engine || strcmp(args->options.engine, engine->name) == 0)
 			return engine;
@@ -59,41 +66,63 @@ static const struct engine *next_engine(const struct provider_args *args, size_t
 /* Whether an engine may count here; if none may, error says the last engine's reason. */
 static int check_engines(const struct provider_args *args, struct error *error)
 {
-	const struct engine *engine;
+	const struct engine *const *at = engines, *engine;
 	int err = -EINVAL;
-	size_t at = 0;
 
-	while (err && (engine = next_engine(args, &at))) {
+	while (err && (engine = next_engine(&at, args))) {
 		error->text[0] = '\0';
 		err = engine->probe(args->env, error);
 	}
 	return err;
 }
 
-static int try_engine(struct tracepoints *tp, const struct engine *engine, struct error *error)
+/* Opens the engine for the counters from first to before end. */
+static int try_engine(struct tracepoints *tp, const struct engine *engine, size_t first, size_t end,
+		      struct error *error)
 {
-	int err = engine->open(&tp->args, tp->events.counters, tp->events.nr,
-			       &tp->engine_state, error);
+	struct work *work = &tp->works[tp->nr_works];
+	int err;
 
-	tp->engine = err ? NULL : engine;
+	error->text[0] = '\0';
+	err = engine->probe(tp->args.env, error);
+	if (!err)
+		err = engine->open(&tp->args, tp->events.counters + first, end - first,
+				   &work->state, error);
+	if (!err) {
+		work->engine = engine;
+		tp->nr_works++;
+	}
 	return err;
 }
 
-/* Opens the first engine that works here; if none does, error says the last engine's reason. */
-static int open_engine(struct tracepoints *tp, struct error *error)
+static size_t count_events(const struct tracepoint_events *events)
 {
-	const struct engine *engine;
-	int err = -EINVAL;
-	size_t at = 0;
+	size_t nr = 0;
 
-	while ((engine = next_engine(&tp->args, &at))) {
-		error->text[0] = '\0';
-		err = engine->probe(tp->args.env, error);
-		if (!err)
-			err = try_engine(tp, engine, error);
+	while (nr < events->nr && !events->counters[nr].split)
+		nr++;
+	return nr;
+}
+
+/*
+ * Opens the first engine that works here; if none does, error says the last engine's reason. One
+ * that cannot count reasons counts events alone, and the next one the reasons.
+ */
+static int open_engine(struct tracepoints *tp, const struct engine *const *at, struct error *error)
+{
+	size_t first = 0, nr_events = count_events(&tp->events);
+	const struct engine *engine;
+	struct error unused;
+	int err = -EINVAL;
+
+	while (err && (engine = next_engine(&at, &tp->args))) {
+		err = try_engine(tp, engine, first, tp->events.nr, error);
 		if (!err)
 			break;
-		error_set(&tp->refused, 0, "not counted by %s, which costs least: %s", engine->name,
+		if (!first && nr_events && !try_engine(tp, engine, 0, nr_events, &unused))
+			first = nr_events;
+		error_set(&tp->refused, 0, "%s not counted by %s, which costs least: %s",
+			  first ? "reasons are" : "events are", engine->name,
 			  error->text[0] ? error->text : strerror(-err));
 	}
 	return err;
@@ -111,7 +140,7 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 	if (!err)
 		err = tracepoint_events_find(&tp->events, args, error);
 	if (!err)
-		err = open_engine(tp, error);
+		err = open_engine(tp, engines, error);
 	if (err) {
 		tracepoints_close(tp);
 		return err;
@@ -209,10 +238,11 @@ static int retarget(struct tracepoints *tp, struct error *error)
 				 "cannot look for new CPUs and threads: %s: raise the limit "
 				       "with ulimit -n",
 				 strerror(-err));
-	if (err)
-		return err;
-	return tp->engine->retarget(tp->engine_state, tp->targets, tp->nr_targets,
-				    tp->scope == WANT_GUEST ? tp->guest : ENGINE_KEEP_NONE);
+	for (size_t i = 0; i < tp->nr_works && !err; i++)
+		err = tp->works[i].engine->retarget(tp->works[i].state, tp->targets, tp->nr_targets,
+						    tp->scope == WANT_GUEST ? tp->guest :
+									      ENGINE_KEEP_NONE);
+	return err;
 }
 
 static int tracepoints_want(void *state, const struct want *want, struct error *error)
@@ -222,15 +252,22 @@ static int tracepoints_want(void *state, const struct want *want, struct error *
 	tracepoint_events_number(&tp->events);
 	tp->scope = want->scope;
 	tp->guest = want->guest;
-	tp->engine->want(tp->engine_state, &want->fields);
+	for (size_t i = 0; i < tp->nr_works; i++)
+		tp->works[i].engine->want(tp->works[i].state, &want->fields);
 	return retarget(tp, error);
 }
 
 static bool tracepoints_is_ready(void *state)
 {
 	struct tracepoints *tp = state;
+	bool is_ready = true;
 
-	return !tp->engine->is_ready || tp->engine->is_ready(tp->engine_state);
+	for (size_t i = 0; i < tp->nr_works; i++) {
+		const struct engine *engine = tp->works[i].engine;
+
+		is_ready = is_ready && (!engine->is_ready || engine->is_ready(tp->works[i].state));
+	}
+	return is_ready;
 }
 
 /* A refused engine is a notice at the beginning only: the other engine does the work. */
@@ -249,7 +286,9 @@ static int tracepoints_collect(void *state, struct sample *sample, struct error 
 
 	if (err)
 		return err;
-	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->args.source], error);
+	for (size_t i = 0; i < tp->nr_works && !err; i++)
+		err = tp->works[i].engine->read(tp->works[i].state, sample,
+						&sample->time_ns[tp->args.source], error);
 	add_refused_notice(tp, error);
 	return err;
 }
@@ -258,15 +297,17 @@ static const char *tracepoints_engine(void *state)
 {
 	const struct tracepoints *tp = state;
 
-	return tp->engine->name;
+	return tp->works[0].engine->name;
 }
 
 static void tracepoints_programs(void *state, struct programs *programs)
 {
 	const struct tracepoints *tp = state;
 
-	if (tp->engine && tp->engine->programs)
-		tp->engine->programs(tp->engine_state, programs);
+	for (size_t i = 0; i < tp->nr_works; i++) {
+		if (tp->works[i].engine->programs)
+			tp->works[i].engine->programs(tp->works[i].state, programs);
+	}
 }
 
 const struct provider tracepoint_provider = {

@@ -207,7 +207,7 @@ static int open_provider(struct fixture *f)
 		tracepoints_close(tp);
 		return err;
 	}
-	tp->engine = &no_engine;
+	tp->works[tp->nr_works++].engine = &no_engine;
 	f->provider = tp;
 	return 0;
 }
@@ -598,11 +598,10 @@ TEST(test_first_row_of_a_guest, setup, teardown)
 static const struct engine *engine_at(const char *asked, size_t i)
 {
 	struct provider_args args = { .options.engine = asked };
-	const struct engine *engine = NULL;
-	size_t at = 0;
+	const struct engine *const *at = engines, *engine = NULL;
 
 	for (size_t n = 0; n <= i; n++)
-		engine = next_engine(&args, &at);
+		engine = next_engine(&at, &args);
 	return engine;
 }
 
@@ -614,6 +613,97 @@ TEST(test_engines, setup, teardown)
 	assert_ptr_equal(engine_at("perf", 0), &perf_engine);
 	assert_null(engine_at("perf", 1));
 	assert_null(engine_at("none", 0));
+}
+
+static int may_count(const struct env *env, struct error *error)
+{
+	(void)env;
+	(void)error;
+	return 0;
+}
+
+static int may_not_count(const struct env *env, struct error *error)
+{
+	(void)env;
+	return error_set(error, -EPERM, "not allowed");
+}
+
+/* What each of two engines was opened for: the first of its counters, and how many there are. */
+static struct {
+	const struct counter *counters;
+	size_t nr;
+} opened[2];
+
+static int open_for_events(const struct provider_args *args, const struct counter *counters,
+			   size_t nr, void **ret_state, struct error *error)
+{
+	(void)args;
+	for (size_t i = 0; i < nr; i++) {
+		if (counters[i].split)
+			return error_set(error, -ENOTSUP, "no reasons");
+	}
+	opened[0].counters = counters;
+	opened[0].nr = nr;
+	*ret_state = NULL;
+	return 0;
+}
+
+static int open_for_all(const struct provider_args *args, const struct counter *counters, size_t nr,
+			void **ret_state, struct error *error)
+{
+	(void)args;
+	(void)error;
+	opened[1].counters = counters;
+	opened[1].nr = nr;
+	*ret_state = NULL;
+	return 0;
+}
+
+#define FAKE(name_, probe_, open_)                                                                 \
+	{ .name = (name_), .probe = (probe_), .open = (open_), .want = no_want,                    \
+	  .retarget = count_retarget, .read = no_read, .close = no_close }
+
+static const struct engine events_alone = FAKE("first", may_count, open_for_events);
+static const struct engine not_allowed = FAKE("first", may_not_count, open_for_all);
+static const struct engine all = FAKE("second", may_count, open_for_all);
+
+/* Without BTF of KVM there are no programs for reasons: these are the next engine's. */
+TEST(test_reasons_by_another_engine, setup, teardown)
+{
+	const struct engine *const both[] = { &events_alone, &all, NULL };
+	const struct engine *const one[] = { &events_alone, NULL };
+	const struct engine *const refused[] = { &not_allowed, &all, NULL };
+	struct fixture *f = *state;
+	struct tracepoints *tp;
+	struct error error = { "" };
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	tp = f->provider;
+	tp->nr_works = 0;
+	assert_int_equal(open_engine(tp, both, &error), 0);
+	assert_int_equal(tp->nr_works, 2);
+	assert_string_equal(tracepoint_provider.engine(tp), "first");
+	assert_string_equal(tp->refused.text,
+			    "reasons are not counted by first, which costs least: no reasons");
+	assert_ptr_equal(opened[0].counters, tp->events.counters);
+	assert_int_equal(opened[0].nr, 4);
+	assert_ptr_equal(opened[1].counters, tp->events.counters + 4);
+	assert_int_equal(opened[1].nr, tp->events.nr - 4);
+	nr_retargets = 0;
+	assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &error), 0);
+	assert_int_equal(nr_retargets, 2);
+
+	tp->nr_works = 0;
+	assert_int_equal(open_engine(tp, one, &error), -ENOTSUP);
+	assert_string_equal(error.text, "no reasons");
+
+	tp->nr_works = 0;
+	assert_int_equal(open_engine(tp, refused, &error), 0);
+	assert_int_equal(tp->nr_works, 1);
+	assert_string_equal(tp->refused.text,
+			    "events are not counted by first, which costs least: not allowed");
+	assert_int_equal(opened[1].nr, tp->events.nr);
 }
 
 TEST(test_refused_engine_is_told, setup, teardown)
