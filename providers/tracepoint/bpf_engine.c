@@ -13,11 +13,9 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -545,19 +543,6 @@ static void engine_close(void *state)
 	free(bpf);
 }
 
-/*
- * Kernels before Linux 5.16 may refuse the programs of reasons: tried only there, as libbpf takes
- * some 15 ms to read the kernel's BTF.
- */
-static bool may_refuse_reasons(void)
-{
-	unsigned int major = 0, minor = 0;
-	struct utsname name;
-
-	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-	       (major < 5 || (major == 5 && minor < 16));
-}
-
 static int engine_open(const struct provider_args *args, const struct counter *counters, size_t nr,
 		       void **ret_state, struct error *error)
 {
@@ -585,7 +570,8 @@ static int engine_open(const struct provider_args *args, const struct counter *c
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, cpu_slots(bpf, NULL, 0));
-	if (!err && bpf->reasons.nr && may_refuse_reasons())
+	/* Older kernels may refuse these. libbpf takes some 15 ms to read the kernel's BTF. */
+	if (!err && bpf->reasons.nr && !bpf_kernel_is(5, 16))
 		err = load_reasons(bpf);
 	if (!err)
 		stop(bpf);

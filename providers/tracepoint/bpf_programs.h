@@ -32,6 +32,9 @@ struct bpf_hook {
 int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter, uint32_t number,
 		    struct bpf_hook *ret_hook);
 
+/* Whether this kernel's version is that or a later one. */
+bool bpf_kernel_is(unsigned int major, unsigned int minor);
+
 /* Attaches it for the threads in the pattern's tables alone. */
 int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *counter,
 		       uint32_t number, struct bpf_hook *ret_hook);
