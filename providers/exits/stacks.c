@@ -51,6 +51,7 @@ struct attached {
 };
 
 #define NO_CPU (-1)
+#define BATCH 256 /* entries of a map that are read at once */
 
 struct exits_stacks {
 	struct exits_stacks_config config;
@@ -361,37 +362,41 @@ static void add_sums(struct exits_stacks *stacks)
 
 static bool has_ended(const struct exits_absence *absence)
 {
-	return absence->key.tid && syscall(SYS_tgkill, absence->key.tgid, absence->key.tid, 0) &&
+	return absence->since && syscall(SYS_tgkill, absence->key.tgid, absence->key.tid, 0) &&
 	       errno == ESRCH;
+}
+
+static void list_absence(const struct exits_stacks *stacks, const struct exits_absence *absence,
+			 struct away_list *list)
+{
+	want_name(stacks, &absence->key);
+	array_grow_unset(&list->list, &list->room, list->nr + 1);
+	list->list[list->nr++] = (struct away){
+		.key = absence->key,
+		.ns = stacks->now_ns > absence->since ? stacks->now_ns - absence->since : 0,
+	};
 }
 
 /* The threads that are away now, with how long they are; threads that have ended are forgotten. */
 static void list_absences(const struct exits_stacks *stacks, struct away_list *list)
 {
-	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
-	uint32_t tid, *last = NULL, ended = 0;
-	struct exits_absence absence;
+	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences), err = 0;
+	struct exits_absence absences[BATCH];
+	uint32_t tids[BATCH], at, *from = NULL;
 
-	while (bpf_map_get_next_key(fd, last, &tid) == 0) {
-		if (ended)
-			bpf_map_delete_elem(fd, &ended);
-		ended = 0;
-		last = &tid;
-		if (bpf_map_lookup_elem(fd, &tid, &absence) || !absence.since)
-			continue;
-		if (has_ended(&absence)) {
-			ended = tid;
-			continue;
+	for (; !err; from = &at) {
+		uint32_t nr = BATCH;
+
+		err = bpf_map_lookup_batch(fd, from, &at, tids, absences, &nr, NULL);
+		if (err && err != -ENOENT) /* that is: these are the last */
+			return;
+		for (uint32_t i = 0; i < nr; i++) {
+			if (has_ended(&absences[i]))
+				bpf_map_delete_elem(fd, &tids[i]);
+			else if (absences[i].since)
+				list_absence(stacks, &absences[i], list);
 		}
-		want_name(stacks, &absence.key);
-		array_grow_unset(&list->list, &list->room, list->nr + 1);
-		list->list[list->nr++] = (struct away){
-			.key = absence.key,
-			.ns = stacks->now_ns > absence.since ? stacks->now_ns - absence.since : 0,
-		};
 	}
-	if (ended)
-		bpf_map_delete_elem(fd, &ended);
 }
 
 /*
