@@ -50,13 +50,16 @@ static bool wants_host(const struct top *top)
 				    top->run.options->mode == MODE_SCREEN);
 }
 
-/* Whether what who.c of the providers measures is all that the view has, or is to be kept. */
+/* Whether what who.c of the providers measures is all that the view has. */
 static bool is_of_who(const struct top *top)
 {
-	const struct view_type *type = top->run.query.type;
+	return top->run.query.type == &view_who || top->run.query.type == &view_interrupts;
+}
 
-	return type == &view_who || type == &view_interrupts ||
-	       top->run.options->keeps & (1U << KEEP_WHO | 1U << KEEP_INTERRUPTS);
+/* A history of these alone would hide that nothing else can be counted, or not yet. */
+static bool keeps_who(const struct top *top)
+{
+	return top->run.options->keeps & (1U << KEEP_WHO | 1U << KEEP_INTERRUPTS);
 }
 
 static unsigned int choose_providers(const struct top *top)
@@ -72,7 +75,8 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
-	if (options->mode == MODE_SCREEN || is_of_who(top) || top->run.query.type == &view_why)
+	if (options->mode == MODE_SCREEN || is_of_who(top) || keeps_who(top) ||
+	    top->run.query.type == &view_why)
 		providers |= 1U << PROVIDER_WHO;
 	return providers;
 }
@@ -97,6 +101,7 @@ static int top_begin(struct top *top, struct error *error)
 					  (top->run.query.type == &view_host ?
 						   0 : 1U << PROVIDER_HOST) |
 					  (is_of_who(top) ? 0 : 1U << PROVIDER_WHO),
+				.asked = keeps_who(top) ? 1U << PROVIDER_WHO : 0,
 				.waits = is_screen,
 				.counts_all = options->write_file || is_screen,
 				.keeps = options->keeps,

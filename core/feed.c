@@ -23,7 +23,8 @@ void feed_say(struct feed *feed, const char *text)
  */
 static void feed_fail(struct feed *feed, int err, const struct error *error)
 {
-	feed_say(feed, feed->is_aside ? "" : error->text[0] ? error->text : strerror(-err));
+	feed_say(feed, feed->is_aside && !feed->is_asked ? "" :
+		       error->text[0] ? error->text : strerror(-err));
 	if (feed->is_open)
 		feed->provider->close(feed->state);
 	if (!feed->has_collected)

@@ -129,6 +129,7 @@ static int open_sources(struct monitor *monitor, struct error *error)
 		monitor->nr_feeds++;
 		feed->provider = monitor->config.list[i];
 		feed->is_aside = monitor->config.asides & 1U << i;
+		feed->is_asked = monitor->config.asked & 1U << i;
 		feed->args = (struct provider_args){
 			.env = monitor->config.env,
 			.recording = monitor->config.recording.recording,

@@ -41,8 +41,8 @@ struct monitor_config {
 	struct env *env; /* outlives the monitor; NULL: the recording below is played */
 	const struct provider *const *list; /* of providers, or of players; NULL ends it */
 	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
-	/* The optional ones among them: silent when they fail, and useless alone. */
-	unsigned int asides;
+	/* The optional ones among them: useless alone, and silent when they fail, unless asked for. */
+	unsigned int asides, asked;
 	struct provider_options options;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
@@ -150,7 +150,7 @@ bool monitor_is_live(const struct monitor *monitor);
 struct feed {
 	const struct provider *provider;
 	struct provider_args args;
-	bool is_aside; /* see monitor_config.asides */
+	bool is_aside, is_asked; /* see monitor_config.asides */
 	bool is_open, has_collected;
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	char notice[sizeof(struct error) + 32]; /* "": none */

@@ -578,6 +578,26 @@ TEST(the_reason_is_not_of_a_provider_aside, setup, teardown)
 	world->monitor = NULL;
 }
 
+/* As --keep who: it says that it fails, and does not hide that nothing else counts. */
+TEST(optional_provider_that_was_asked_for, setup, teardown)
+{
+	struct world *world = *state;
+	struct monitor_config config = { .env = &world->env, .list = list, .providers = BOTH,
+					 .asides = SECOND, .asked = SECOND };
+	struct error error = { "" };
+
+	second.missing = "not here";
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake2: not here");
+	monitor_close(world->monitor);
+	world->monitor = NULL;
+	first.missing = "not allowed";
+	second.missing = NULL;
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), -EPERM);
+	assert_string_equal(error.text, "fake1: not allowed");
+	world->monitor = NULL;
+}
+
 /* As a kernel that lets BPF be probed, and then refuses the programs. */
 TEST(provider_that_is_refused_leaves_it_to_others, setup, teardown)
 {
