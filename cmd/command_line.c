@@ -417,7 +417,7 @@ static enum cost cost_of(const struct options *options)
 {
 	const char *name = options->cost_name;
 
-	if (options->keeps & (1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE))
+	if (options->keeps & (1U << KEEP_HOTSPOTS | 1U << KEEP_WHERE | 1U << KEEP_LONG))
 		return COST_TIMES;
 	if (name && option_word(COSTS_BY_NAME, name) == COST_TIMES)
 		return COST_TIMES;

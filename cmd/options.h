@@ -166,7 +166,7 @@ void option_help(const struct option_table *table, const struct option_command *
 #define KALLSYMS_GUESTS 16  /* with functions */
 
 #define BY_WORDS "reason guest vcpu tid" /* of --by */
-#define KEEP_WORDS "hotspots who where interrupts" /* as enum keep */
+#define KEEP_WORDS "hotspots who where interrupts long" /* as enum keep */
 
 #define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
 

@@ -119,24 +119,17 @@ static void name_span(const struct past_run *reader, uint64_t from_ns, uint64_t 
 
 /* ---- printing ---- */
 
-/*
- * Events are of the whole host, unless a guest was chosen when they were counted; hot spots are
- * counted while they are shown.
- */
+/* Events are of the whole host, unless a guest was chosen when they were counted. */
 static void warn_not_counted(struct past_run *reader)
 {
 	const struct query *query = &reader->run.query;
 	const struct facts *facts = monitor_facts(reader->run.monitor);
 	bool is_of_guest = query->guest != GUEST_ALL && !query->type->by_guest;
-	bool is_on_demand = query->type == &view_hotspots && facts->source != SOURCE_PROMETHEUS;
 
-	if (reader->has_warned || !(is_of_guest || is_on_demand) ||
-	    query_lacks(query, facts) || query_is_counted(query, facts))
+	if (reader->has_warned || !is_of_guest || query_lacks(query, facts) ||
+	    query_is_counted(query, facts))
 		return;
-	say(is_on_demand ?
-		    "no hot spots were recorded then: they are counted while a screen shows them, "
-		    "and always by kvmtop -w FILE --keep hotspots" :
-		    "the events of this guest alone were not recorded; --view exits has its exits");
+	say("the events of this guest alone were not recorded; --view exits has its exits");
 	reader->has_warned = true;
 }
 

@@ -247,6 +247,21 @@ static uint32_t stack_hz_of(const struct monitor *monitor, const struct query *q
 	return hz || !keeps(monitor, KEEP_WHERE) ? hz : STACKS_HZ;
 }
 
+/*
+ * The lower threshold where the screen and the history both list long exits. Causes of what is
+ * played are told by them, too.
+ */
+static uint64_t longer_of(const struct monitor *monitor, const struct query *query)
+{
+	uint64_t ns = query_wants_longer(query), kept_ns = LONG_EXITS_DEFAULT_NS;
+
+	if (is_recorded(monitor) && query->type == &view_why)
+		return kept_ns;
+	if (!keeps(monitor, KEEP_LONG))
+		return ns;
+	return ns && ns < kept_ns ? ns : kept_ns;
+}
+
 /* The fields of the query, and of the views that a history keeps. */
 static void find_needed(struct monitor *monitor, const struct query *query)
 {
@@ -255,6 +270,7 @@ static void find_needed(struct monitor *monitor, const struct query *query)
 		[KEEP_WHO] = &view_who,
 		[KEEP_WHERE] = &view_where,
 		[KEEP_INTERRUPTS] = &view_interrupts,
+		[KEEP_LONG] = &view_long_exits,
 	};
 	struct field_set kept = { 0 };
 
@@ -306,7 +322,7 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	/* Arguments, long exits and stacks need other BPF programs, which begin at 0. */
 	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
 		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
-	    (want->longer_ns > 0) != (query_wants_longer(query) > 0) ||
+	    (want->longer_ns > 0) != (longer_of(monitor, query) > 0) ||
 	    want->stack_hz != stack_hz_of(monitor, query) ||
 	    want->has_guest_code != query_wants_guest_code(query))
 		return true;
@@ -335,13 +351,17 @@ static bool is_any_left(const struct monitor *monitor)
 	return i < monitor->nr_feeds || monitor_is_live(monitor);
 }
 
-/* Adds the fields that are always counted. The children of events cost too much. */
+/*
+ * Adds the fields that are always counted, and of a history all that it keeps. The children of
+ * events cost too much.
+ */
 static void add_all(struct monitor *monitor)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		const struct field *field = fields_get(monitor->fields, i);
 		bool is_always = field->use == USE_EVENT ? field->parent == FIELD_NONE :
-							   !field_is_on_demand(field);
+							   is_recorded(monitor) ||
+								   !field_is_on_demand(field);
 
 		if (is_always && !field->is_extra && !field->is_abandoned)
 			field_set_add(&monitor->want.fields, i);
@@ -361,7 +381,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 		guests_keep(monitor->guests, query->only[i].guest);
 	if (monitor->config.counts_all)
 		add_all(monitor);
-	monitor->want.longer_ns = query_wants_longer(query);
+	monitor->want.longer_ns = longer_of(monitor, query);
 	monitor->want.stack_hz = stack_hz_of(monitor, query);
 	monitor->want.has_guest_code = query_wants_guest_code(query);
 	monitor->want.has_halts = query->has_halts;

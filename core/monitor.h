@@ -24,7 +24,7 @@ struct monitor;
 struct query;
 
 /* What a history has besides what is always counted, for these views: it costs guests more. */
-enum keep { KEEP_HOTSPOTS, KEEP_WHO, KEEP_WHERE, KEEP_INTERRUPTS, KEEPS };
+enum keep { KEEP_HOTSPOTS, KEEP_WHO, KEEP_WHERE, KEEP_INTERRUPTS, KEEP_LONG, KEEPS };
 
 /*
  * A recording, which outlives the monitor. Zero-initialised is none. Its players can rewind:

@@ -92,4 +92,7 @@ void columns_get(struct bytes *in, enum column_set set, struct changes *changes)
 #define GUEST_IS_NAMED 1u
 #define GUEST_HAS_ENDED 2u
 
+/* Of a long exit, and the length of its text. */
+#define LONG_EXIT_NUMBERS 12
+
 #endif

@@ -303,3 +303,23 @@ void file_map_changes(const struct history_file *file, struct changes *changes)
 	}
 	changes->nr = kept;
 }
+
+void file_map_long_exits(const struct history_file *file, struct long_exits *exits)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < exits->nr; i++) {
+		struct long_exit exit = *long_exits_at(exits, i);
+
+		exit.reason = file_ids_of(&file->field_ids, exit.reason);
+		if (exit.argument != FIELD_NONE)
+			exit.argument = file_ids_of(&file->field_ids, exit.argument);
+		if (!exit.argument)
+			exit.argument = FIELD_NONE;
+		if (exit.guest != GUEST_NONE)
+			exit.guest = file_ids_of(&file->guest_ids, exit.guest);
+		if (exit.reason)
+			exits->list[kept++] = exit;
+	}
+	exits->nr = kept;
+}

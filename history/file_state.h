@@ -58,6 +58,7 @@ enum sql {
 	SQL_READ_HISTS,
 	SQL_READ_TOTALS,
 	SQL_READ_TOTAL_HISTS,
+	SQL_READ_LONG_EXITS,
 	SQL_READ_GUESTS,
 	SQL_READ_VCPUS,
 	SQL_READ_FIELDS,
@@ -233,6 +234,8 @@ int file_add_guests(struct history_file *file, const struct guests *guests, uint
 
 /* Replaces ids by the file's. What has none in the file is dropped. */
 void file_map_changes(const struct history_file *file, struct changes *changes);
+/* The same of long exits; of a guest that no inventory had, the guest is not known. */
+void file_map_long_exits(const struct history_file *file, struct long_exits *exits);
 
 /*
  * ---- minutes.c: the exits of a minute by guest and reason, summed up from its moments. A moment

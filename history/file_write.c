@@ -73,6 +73,7 @@ static int add_sample(struct history_file *file, const struct moment *moment,
 		db_column("hists", part_of(packed, PART_HISTS)),
 		db_column("totals", part_of(packed, PART_TOTALS)),
 		db_column("total_hists", part_of(packed, PART_TOTAL_HISTS)),
+		db_column("long_exits", part_of(packed, PART_LONG_EXITS)),
 	};
 
 	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);
@@ -260,6 +261,7 @@ static int file_map(void *state, struct moment *moment, struct error *error)
 		return err;
 	file_map_changes(file, &moment->changes);
 	file_map_changes(file, &moment->totals);
+	file_map_long_exits(file, &moment->long_exits);
 	return 0;
 }
 
@@ -373,7 +375,7 @@ static bool file_wants_totals(void *state)
 struct sink history_file_sink(struct history_file *file)
 {
 	return (struct sink){ .state = file, .map = file_map, .add = file_add, .note = file_note,
-			      .wants_totals = file_wants_totals };
+			      .wants_totals = file_wants_totals, .has_long_exits = true };
 }
 
 /* What is left of the last minute. */

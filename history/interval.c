@@ -29,7 +29,9 @@ struct interval {
 	size_t nr_ids, room_ids;
 	struct tally tally;
 	struct stored first, last; /* first: of what was read so far */
-	uint64_t elapsed_ns;
+	uint64_t from_ns, to_ns;
+	struct long_exits long_exits;
+	uint64_t elapsed_ns, counted_ns[USES];
 };
 
 static const struct play_type interval_type;
@@ -55,6 +57,7 @@ void interval_free(struct interval *interval)
 	if (!interval)
 		return;
 	tally_release(&interval->tally);
+	long_exits_release(&interval->long_exits);
 	reader_release(interval->reader);
 	guests_free(interval->guests);
 	moment_release(&interval->low);
@@ -214,6 +217,15 @@ static int add_stretch(struct interval *interval, const struct stored *from,
 	return err ? err : add_moments(interval, from->id - 1, &low, error);
 }
 
+/* What is counted does not change in a stretch. Without any exit nothing shows what was. */
+static void add_counted(struct interval *interval, uint64_t ns)
+{
+	bool is_known = interval->tally.uses & 1U << USE_EXIT;
+
+	for (unsigned int i = 0; i < USES; i++)
+		interval->counted_ns[i] += !is_known || interval->tally.uses & 1U << i ? ns : 0;
+}
+
 /* The time that a stretch took, the first moment's interval included. */
 static int add_elapsed(struct interval *interval, const struct stored *from,
 		       const struct stored *to, struct error *error)
@@ -232,8 +244,10 @@ static int add_elapsed(struct interval *interval, const struct stored *from,
 		if (before_ns[i] && after_ns > before_ns[i] && after_ns - before_ns[i] > most_ns)
 			most_ns = after_ns - before_ns[i];
 	}
-	if (!err)
+	if (!err) {
 		interval->elapsed_ns += most_ns + from->elapsed_ns;
+		add_counted(interval, most_ns + from->elapsed_ns);
+	}
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -298,6 +312,7 @@ static int read_stretch(struct interval *interval, struct stored *to, struct err
 		from = interval->first; /* what is older was dropped, or is not of it */
 		err = 0;
 	}
+	interval->tally.uses = 0;
 	if (!err)
 		err = add_inventories(interval, &from, to, error);
 	if (!err)
@@ -336,6 +351,8 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 		interval->first.id = interval->last.id = 0;
 		return err;
 	}
+	interval->from_ns = from_ns;
+	interval->to_ns = to_ns;
 	interval->last = at;
 	err = reader_open(reader, interval->fields, error);
 	if (err)
@@ -347,6 +364,28 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 		err = reader_run(reader, from_ns, to_ns, interval->first.id, &interval->first, &at,
 				 error);
 	} while (!err);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* ---- long exits: of each moment that has any */
+
+/* Where the clock was set, moments of other times may be among the others. */
+static int read_long_exits(struct interval *interval, struct error *error)
+{
+	struct long_exits *exits = &interval->long_exits;
+	struct stored at = interval->first;
+	int err = 0;
+
+	long_exits_reset(exits);
+	reader_hold(interval->reader, true);
+	while (!err && at.id <= interval->last.id) {
+		if (at.elapsed_ns && at.time_ns > interval->from_ns &&
+		    at.time_ns <= interval->to_ns)
+			err = reader_long_exits(interval->reader, &at, exits, error);
+		if (!err)
+			err = reader_step(interval->reader, &at, false, &at, error);
+	}
+	reader_hold(interval->reader, false);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -369,12 +408,14 @@ static size_t play_rewind(struct play *play)
 static void play_collect(struct play *play, size_t nr, uint32_t source, const struct want *want,
 			 struct sample *sample, struct error *error)
 {
-	const struct interval *interval = (const struct interval *)play;
+	struct interval *interval = (struct interval *)play;
 
 	(void)nr;
-	(void)error;
+	if (source == PROVIDER_EXITS && want->longer_ns && !read_long_exits(interval, error))
+		play_long_exits(&interval->long_exits, sample);
 	sample->time_ns[source] = 1 + interval->elapsed_ns; /* 0 is none */
 	sample->elapsed_ns[source] = interval->elapsed_ns;
+	memcpy(sample->counted_ns, interval->counted_ns, sizeof(sample->counted_ns));
 	tally_play(&interval->tally, source, want, sample);
 }
 

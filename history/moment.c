@@ -115,6 +115,7 @@ void moment_reset(struct moment *moment)
 {
 	changes_reset(&moment->changes);
 	changes_reset(&moment->totals);
+	long_exits_reset(&moment->long_exits);
 	guests_free(moment->guests);
 	moment->guests = NULL;
 	moment->nr_fields = 0;
@@ -130,6 +131,7 @@ void moment_release(struct moment *moment)
 	moment_reset(moment);
 	changes_release(&moment->changes);
 	changes_release(&moment->totals);
+	long_exits_release(&moment->long_exits);
 	free(moment->fields);
 	free(moment->notices);
 	*moment = (struct moment){ 0 };
@@ -304,6 +306,35 @@ static void take_totals(struct moment_taker *taker, const struct facts *facts,
 	}
 }
 
+static int compare_took(const void *a, const void *b)
+{
+	const struct long_exit *x = a, *y = b;
+
+	return (x->took_ns < y->took_ns) - (x->took_ns > y->took_ns);
+}
+
+static int compare_end(const void *a, const void *b)
+{
+	const struct long_exit *x = a, *y = b;
+
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* The longest of the latest sample, in the order in which they ended. */
+static void take_long_exits(const struct long_exits *from, struct long_exits *to)
+{
+	to->longer_ns = from->longer_ns;
+	to->lost = from->lost_latest;
+	for (size_t i = from->nr - from->nr_latest; i < from->nr; i++)
+		long_exits_add(to, long_exits_at(from, i));
+	if (to->nr <= LONG_EXITS_KEPT)
+		return;
+	qsort(to->list, to->nr, sizeof(*to->list), compare_took);
+	to->lost += to->nr - LONG_EXITS_KEPT;
+	to->nr = LONG_EXITS_KEPT;
+	qsort(to->list, to->nr, sizeof(*to->list), compare_end);
+}
+
 static void take_field(struct moment *moment, uint32_t id, const struct field *from)
 {
 	array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1);
@@ -355,6 +386,8 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 		take_totals(taker, facts, moment);
 	if (flags & MOMENT_HAS_GUESTS)
 		moment->guests = guests_copy(facts->guests);
+	if (taker->has_long_exits)
+		take_long_exits(&facts->stats->long_exits, &moment->long_exits);
 	for (uint32_t id = taker->has_lost ? 0 : taker->nr_fields;
 	     id < fields_count(facts->fields); id++)
 		take_field(moment, id, fields_get(facts->fields, id));

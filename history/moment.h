@@ -106,6 +106,8 @@ struct moment {
 	uint32_t flags;			    /* MOMENT_* */
 	struct changes changes; /* of keys that did something, came or went */
 	struct changes totals;	/* MOMENT_HAS_TOTALS: of all keys, at the end of the interval */
+	/* What ended since the moment before; longer_ns 0: it was not listed. */
+	struct long_exits long_exits;
 	struct guests *guests;	/* MOMENT_HAS_GUESTS: the inventory; NULL: as before */
 	/* Not packed: what is new since the moment before it; after a loss all. */
 	struct moment_field *fields;
@@ -168,6 +170,7 @@ struct moment_taker {
 	unsigned int since_totals; /* moments since the latest with totals */
 	bool has_lost;	     /* the moment before was lost */
 	struct changes forgotten; /* totals of keys, since the latest moment with totals */
+	bool has_long_exits; /* the caller's: moments have them */
 };
 
 void moment_taker_release(struct moment_taker *taker);

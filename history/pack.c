@@ -192,6 +192,38 @@ static void put_guests(struct blob *blob, const struct guests *guests)
 		put_guest(blob, guest);
 }
 
+/* ---- long exits, one after the other */
+
+static void put_long_exit(struct blob *blob, const struct long_exit *exit, uint64_t time_ns)
+{
+	unsigned char *at = room(blob, LONG_EXIT_NUMBERS * NUMBER_BYTES + sizeof(exit->symbol));
+
+	at = put_number(at, exit->guest);
+	at = put_number(at, (uint64_t)(exit->vcpu + INT64_C(1)));
+	at = put_number(at, exit->reason);
+	at = put_number(at, (uint32_t)(exit->argument + 1)); /* FIELD_NONE is 0 */
+	at = put_number(at, from_signed(time_ns - exit->end_ns));
+	at = put_number(at, exit->took_ns);
+	at = put_number(at, exit->user_ns);
+	at = put_number(at, exit->polled_ns);
+	at = put_number(at, exit->knows_wait ? exit->waited_ns + 1 : 0);
+	at = put_number(at, (uint32_t)(exit->cpu + 1)); /* LONG_EXITS_NO_CPU is 0 */
+	at = put_number(at, exit->pc);
+	end_blob(blob, put_text(at, exit->symbol));
+}
+
+static void put_long_exits(struct blob *blob, const struct moment *moment)
+{
+	const struct long_exits *exits = &moment->long_exits;
+	unsigned char *at = room(blob, 3 * NUMBER_BYTES);
+
+	at = put_number(at, exits->longer_ns);
+	at = put_number(at, exits->lost);
+	end_blob(blob, put_number(at, exits->nr));
+	for (size_t i = 0; i < exits->nr; i++)
+		put_long_exit(blob, long_exits_at(exits, i), moment->time_ns);
+}
+
 /* ---- parts */
 
 static void put_sources(struct blob *blob, const struct moment *moment)
@@ -219,6 +251,9 @@ static void put_part(struct blob *blob, enum moment_part part, const struct mome
 	case PART_TOTAL_HISTS:
 		put_hists(blob, &moment->totals);
 		break;
+	case PART_LONG_EXITS:
+		put_long_exits(blob, moment);
+		break;
 	default:
 		put_guests(blob, moment->guests);
 	}
@@ -232,7 +267,8 @@ static bool has_part(const struct moment *moment, enum moment_part part)
 		[PART_GUESTS] = MOMENT_HAS_GUESTS,
 	};
 
-	return (moment->flags & flags[part]) == flags[part];
+	return part == PART_LONG_EXITS ? moment->long_exits.longer_ns > 0 :
+					 (moment->flags & flags[part]) == flags[part];
 }
 
 static void compress(struct packer *packer, struct blob *blob)

@@ -18,6 +18,7 @@ enum moment_part {
 	PART_HISTS,
 	PART_TOTALS,
 	PART_TOTAL_HISTS,
+	PART_LONG_EXITS, /* while they are listed, also of a moment that has none */
 	PART_GUESTS, /* in memory; a file has rows, see struct store_type */
 	MOMENT_PARTS,
 };
@@ -84,5 +85,8 @@ int unpack_rows(struct packer *packer, enum moment_part part, const struct blob 
 		struct error *error);
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
 		  struct error *error);
+/* Replaces long_exits of a moment of this time: nothing of an empty part. -EBADMSG with error. */
+int unpack_long_exits(struct packer *packer, const struct blob *blob, uint64_t time_ns,
+		      struct long_exits *exits, struct error *error);
 
 #endif

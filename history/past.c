@@ -342,8 +342,6 @@ static int player_collect(void *state, struct sample *sample, struct error *erro
 {
 	struct player *player = state;
 
-	if (player->source == PROVIDER_EXITS && player->want->longer_ns)
-		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
 	player->play->type->collect(player->play, ++player->nr, player->source, player->want,
 				    sample, error);
 	return 0;

@@ -85,6 +85,13 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 		  struct error *error);
 
+/*
+ * Adds the long exits of a moment, with fields of here, and its time to what was listed. Where they
+ * were not listed nothing is added.
+ */
+int reader_long_exits(struct reader *reader, const struct stored *at, struct long_exits *to,
+		      struct error *error);
+
 /* Makes `to` the inventory of a moment. */
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
 		  struct error *error);
@@ -249,6 +256,7 @@ struct replay {
 	/* The sample that was played last: its number, and the totals after it. */
 	size_t nr_played;
 	struct moment moment;
+	struct long_exits long_exits; /* the moment's, with fields of here */
 	struct state state;
 };
 
@@ -275,6 +283,9 @@ void replay_collect(struct replay *replay, uint32_t source, const struct want *w
 
 void replay_release(struct replay *replay);
 
+/* Adds long exits that were read to a sample, or says that none were kept. */
+void play_long_exits(const struct long_exits *exits, struct sample *sample);
+
 /* ---- tally.c: what happened to keys, summed up over moments */
 
 /* What happened to a key of the dictionary here. */
@@ -294,6 +305,7 @@ struct tally {
 	const struct fields *fields;
 	const struct guests *guests; /* others are summed up as STATS_ENDED */
 	struct tally_sum *sums;
+	unsigned int uses; /* of keys that were there, as bits */
 };
 
 /* Adds the changes of a moment. is_last: what is open is open at the end. */

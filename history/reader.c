@@ -305,6 +305,43 @@ int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 			 ret_moment ? ret_moment : &reader->moment, error);
 }
 
+/* Whether it has a field here. */
+static bool map_long_exit(const struct reader *reader, struct long_exit *exit)
+{
+	exit->reason = reader_field(reader, exit->reason);
+	exit->argument = reader_field(reader, exit->argument);
+	if (exit->reason == FIELD_NONE)
+		return false;
+	exit->is_idle = fields_get(reader->fields, exit->reason)->is_idle;
+	return true;
+}
+
+int reader_long_exits(struct reader *reader, const struct stored *at, struct long_exits *to,
+		      struct error *error)
+{
+	struct long_exits *here = &reader->moment.long_exits;
+	uint64_t began_ns = at->time_ns - at->elapsed_ns;
+	int err = read_parts(reader, at->id, PART_LONG_EXITS, 1, error);
+
+	if (!err)
+		err = unpack_long_exits(reader->packer, &reader->blobs[0], at->time_ns, here,
+					error);
+	if (err || !here->longer_ns)
+		return err;
+	for (size_t i = 0; i < here->nr; i++) {
+		struct long_exit exit = *long_exits_at(here, i);
+
+		if (map_long_exit(reader, &exit))
+			long_exits_add(to, &exit);
+	}
+	to->lost += here->lost;
+	to->longer_ns = here->longer_ns > to->longer_ns ? here->longer_ns : to->longer_ns;
+	to->listed_ns += at->elapsed_ns;
+	if (!to->since_ns || began_ns < to->since_ns)
+		to->since_ns = began_ns;
+	return 0;
+}
+
 /* A copy: the moment's may be needed again. */
 static void copy_guests(const struct guests *from, struct guests *to)
 {

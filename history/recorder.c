@@ -265,6 +265,7 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 
 	recorder->sink = *sink;
 	recorder->causes.thresholds = sink->thresholds;
+	recorder->taker.has_long_exits = sink->has_long_exits;
 	pthread_mutex_init(&recorder->lock, NULL);
 	thread_cond_init(&recorder->has_changed);
 	recorder->packer = packer_new();

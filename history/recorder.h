@@ -26,6 +26,7 @@ struct sink {
 	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
 	int (*note)(void *state, uint64_t time_ns, const char *text, struct error *error);
+	bool has_long_exits; /* moments have them */
 	/* For the findings that moments have as notices; NULL: they have none. */
 	const struct thresholds *thresholds;
 	/*

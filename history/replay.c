@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/provider.h"
 #include "lib/array.h"
 #include "history/play.h"
 
@@ -45,6 +46,7 @@ void replay_forget(struct replay *replay)
 void replay_release(struct replay *replay)
 {
 	moment_release(&replay->moment);
+	long_exits_release(&replay->long_exits);
 	rates_release(&replay->rates);
 	state_release(&replay->state);
 }
@@ -221,12 +223,15 @@ static int advance(struct replay *replay, struct error *error)
 {
 	int err = 0;
 
+	long_exits_reset(&replay->long_exits);
 	reader_hold(replay->reader, true);
 	if (!replay->nr_played)
 		err = load_before(replay, error);
 	if (!err)
 		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
 				     error);
+	if (!err)
+		err = reader_long_exits(replay->reader, &replay->at, &replay->long_exits, error);
 	reader_hold(replay->reader, false);
 	if (!err && replay->state.id != replay->at.id)
 		state_apply(&replay->state, &replay->moment.changes, replay->at.flags,
@@ -317,6 +322,14 @@ static bool is_wanted(const struct replay *replay, const struct key *there, uint
 	       field_set_has(&want->fields, ret_key->field);
 }
 
+void play_long_exits(const struct long_exits *exits, struct sample *sample)
+{
+	if (!exits->longer_ns)
+		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
+	else
+		long_exits_take(&sample->long_exits, exits);
+}
+
 void replay_collect(struct replay *replay, uint32_t source, const struct want *want,
 		    struct sample *sample)
 {
@@ -325,6 +338,8 @@ void replay_collect(struct replay *replay, uint32_t source, const struct want *w
 	size_t k = 0;
 
 	sample->is_given = true;
+	if (source == PROVIDER_EXITS)
+		play_long_exits(&replay->long_exits, sample);
 	sample->time_ns[source] = replay->moment.source_ns[source];
 	if (replay->nr_played == 1)
 		sample->elapsed_ns[source] = elapsed(replay->before_ns[source],

@@ -40,7 +40,7 @@ const char sql_schema[] =
 	" went INTEGER, PRIMARY KEY(guest, vcpu)) WITHOUT ROWID;"
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, segment INTEGER, flags INTEGER,"
 	" time_ns INTEGER, elapsed_ns INTEGER, changes BLOB, hists BLOB,"
-	" totals BLOB, total_hists BLOB);"
+	" totals BLOB, total_hists BLOB, long_exits BLOB);"
 	"CREATE INDEX sample_time ON sample(time_ns);"
 	"CREATE INDEX sample_flags ON sample(segment, id, flags) WHERE flags <> 0;"
 	"CREATE TABLE minute_row(time INTEGER, guest INTEGER, field INTEGER, count INTEGER,"
@@ -85,6 +85,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_READ_HISTS] = "SELECT hists FROM sample WHERE id = ?1",
 	[SQL_READ_TOTALS] = "SELECT totals FROM sample WHERE id = ?1",
 	[SQL_READ_TOTAL_HISTS] = "SELECT total_hists FROM sample WHERE id = ?1",
+	[SQL_READ_LONG_EXITS] = "SELECT long_exits FROM sample WHERE id = ?1",
 	/* There at the sample, and what had ended in its segment in the ten minutes before. */
 	[SQL_READ_GUESTS] = "SELECT id, pid, start_ticks, name, vmm, is_named, vms, went,"
 			    " went IS NOT NULL AND went <= ?1 AS has_ended, uuid, platform_id,"
@@ -145,9 +146,9 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_LEAVE_GUESTS] = "UPDATE guest SET went = ?1 WHERE went IS NULL AND seen <> ?1",
 	[SQL_END_VCPUS] = "UPDATE vcpu SET went = ?1 WHERE went IS NULL AND seen <> ?1",
 	[SQL_ADD_SAMPLE] = "INSERT INTO sample(id, segment, flags, time_ns, elapsed_ns,"
-		" changes, hists, totals, total_hists)"
+		" changes, hists, totals, total_hists, long_exits)"
 		" VALUES(NULL, :segment, :flags, :time_ns, :elapsed_ns, :changes, :hists, :totals,"
-		" :total_hists)",
+		" :total_hists, :long_exits)",
 	/* A minute is there already of another writer, or where the clock was set back. */
 	[SQL_ADD_MINUTE] = "INSERT INTO minute_row(time, guest, field, count, time_ns, max_ns,"
 		" p50_ns, p99_ns)"

@@ -25,6 +25,7 @@ static struct tally_sum *find_sum(struct tally *tally, const struct key *there)
 
 	if (!reader_key(tally->reader, there, &source, &key))
 		return NULL;
+	tally->uses |= 1U << fields_get(tally->fields, key.field)->use;
 	if (!is_known(tally, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
 	HASH_FIND(hh, tally->sums, &key, sizeof(key), sum);

@@ -289,3 +289,51 @@ int unpack_guests(struct packer *packer, const struct blob *blob, struct moment 
 		get_guest(&in, &room, moment->guests);
 	return in.is_bad ? damaged(error) : 0;
 }
+
+/* ---- long exits */
+
+static struct long_exit get_long_exit(struct bytes *in, uint64_t time_ns)
+{
+	struct long_exit exit = { .guest = (uint32_t)get_small(in, STATS_ENDED - 1) };
+	uint64_t wait;
+
+	exit.vcpu = (int32_t)(get_small(in, INT32_MAX + UINT64_C(1)) - 1);
+	exit.reason = (uint32_t)get_small(in, FIELD_NONE - 1);
+	exit.argument = (uint32_t)get_small(in, FIELD_NONE) - 1;
+	exit.end_ns = time_ns - to_signed(get_number(in));
+	exit.took_ns = get_number(in);
+	exit.user_ns = get_number(in);
+	exit.polled_ns = get_number(in);
+	wait = get_number(in);
+	exit.knows_wait = wait;
+	exit.waited_ns = wait ? wait - 1 : 0;
+	exit.cpu = (uint32_t)get_small(in, LONG_EXITS_NO_CPU) - 1;
+	exit.pc = get_number(in);
+	get_text(in, exit.symbol, sizeof(exit.symbol));
+	return exit;
+}
+
+int unpack_long_exits(struct packer *packer, const struct blob *blob, uint64_t time_ns,
+		      struct long_exits *exits, struct error *error)
+{
+	struct bytes in;
+	size_t nr;
+
+	long_exits_reset(exits);
+	if (!blob->size)
+		return 0;
+	in = uncompress(packer, blob, PACK_MAX);
+	exits->longer_ns = get_number(&in);
+	exits->lost = get_number(&in);
+	nr = (size_t)get_small(&in, LONG_EXITS_KEPT);
+	for (size_t i = 0; i < nr && !in.is_bad; i++) {
+		const struct long_exit exit = get_long_exit(&in, time_ns);
+
+		if (!in.is_bad)
+			long_exits_add(exits, &exit);
+	}
+	if (!in.is_bad && in.at == in.end && exits->longer_ns)
+		return 0;
+	long_exits_reset(exits);
+	return damaged(error);
+}

@@ -75,6 +75,7 @@ enum field_use {
 	 * rows: "vmexit_blocked(npf)", of the reason in `reason`.
 	 */
 	USE_EXIT_PART,
+	USES
 };
 
 /*

@@ -17,6 +17,7 @@ void sample_reset(struct sample *sample)
 	long_exits_reset(&sample->long_exits);
 	stack_sums_reset(&sample->stacks);
 	sample->lost = 0;
+	memset(sample->counted_ns, 0, sizeof(sample->counted_ns));
 	memset(sample->elapsed_ns, 0, sizeof(sample->elapsed_ns));
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
@@ -85,15 +86,16 @@ void long_exits_take(struct long_exits *exits, const struct long_exits *sample)
 	exits->nr_latest = sample->nr;
 	exits->nr_ever += sample->nr_ever - sample->nr;
 	exits->lost += sample->lost;
+	exits->lost_latest = sample->nr_ever - sample->nr + sample->lost;
+	exits->longer_ns = sample->longer_ns;
 	exits->since_ns = sample->since_ns;
+	exits->listed_ns = sample->listed_ns;
 	exits->none = sample->none;
 }
 
 void long_exits_reset(struct long_exits *exits)
 {
-	exits->nr = exits->first = exits->nr_latest = 0;
-	exits->nr_ever = exits->lost = exits->since_ns = 0;
-	exits->none = NULL;
+	*exits = (struct long_exits){ .list = exits->list, .room = exits->room };
 }
 
 void long_exits_release(struct long_exits *exits)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/facts/durations.h"
+#include "core/facts/field.h"
 #include "core/facts/key.h"
 #include "core/facts/stacks.h"
 
@@ -60,6 +61,7 @@ struct row {
  * that ended since the sample before, stats keep the latest of all samples.
  */
 #define LONG_EXITS_MAX 8192 /* kept: 1.5 MB */
+#define LONG_EXITS_KEPT 256 /* the longest of a sample, in a history; kvmtop-history(5) */
 #define LONG_EXITS_SYMBOL 96
 #define LONG_EXITS_DEFAULT_NS UINT64_C(1000000) /* the threshold, unless the user gives one */
 #define LONG_EXITS_NO_CPU UINT32_MAX
@@ -91,23 +93,27 @@ struct long_exits {
 	size_t nr_latest; /* of stats: came with the latest sample */
 	uint64_t nr_ever; /* with the forgotten ones */
 	uint64_t lost;	  /* were reported, and there was no room for them */
-	/* Live: exits that ended at this CLOCK_REALTIME or later are listed; 0: none are. */
+	uint64_t lost_latest; /* of stats: of the latest sample, with the forgotten ones */
+	/* What took longer is listed; 0: nothing is, or all that a recording has. */
+	uint64_t longer_ns;
+	/* Live, history: exits that ended at this CLOCK_REALTIME or later are listed; 0: none are. */
 	uint64_t since_ns;
+	uint64_t listed_ns; /* of a history: in so much of the time of its facts */
 	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
 };
 
-/* The sentence of a captured machine and of a history. */
+/* The sentence of a captured machine, and of a history that has none. */
 #define LONG_EXITS_ELSEWHERE \
-	"A captured machine and a history have no list of long exits: they are listed live, and " \
-	"of recordings."
+	"Long exits were not kept: they are listed live and of recordings, and kvmtop -w FILE " \
+	"--keep long keeps them."
 
 struct sample {
 	struct row *rows;
 	size_t nr_rows, room_rows;
 	struct timing *timings;
 	size_t nr_timings, room_timings;
-	struct long_exits long_exits; /* since the sample before; in no history */
-	struct stack_sums stacks;     /* the same */
+	struct long_exits long_exits; /* since the sample before */
+	struct stack_sums stacks;     /* the same; in no history */
 	uint64_t lost; /* exits, arguments and long exits that could not be counted */
 	/* A moment is played: all rows are given, and a key without a row goes on as it was. */
 	bool is_given;
@@ -115,6 +121,8 @@ struct sample {
 	size_t nr_givens, room_givens;
 	struct rates_before *pasts;
 	size_t nr_pasts, room_pasts;
+	/* Of a span of a history: how long keys of each use were counted. Else not known, 0. */
+	uint64_t counted_ns[USES];
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows */
 	/* How long the intervals were, for stats without an earlier sample; 0: not known. */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
@@ -151,7 +159,7 @@ void long_exits_add(struct long_exits *exits, const struct long_exit *exit);
 /* i < exits->nr; the oldest first. */
 const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i);
 
-/* Adds the exits of a sample, which are then the latest. */
+/* Adds the exits of a sample, which are then the latest; all else is as the sample has it. */
 void long_exits_take(struct long_exits *exits, const struct long_exits *sample);
 
 void long_exits_reset(struct long_exits *exits); /* empties it and keeps its memory */

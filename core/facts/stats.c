@@ -461,6 +461,9 @@ void stats_update(struct stats *stats, const struct fields *fields, const struct
 	if (!sample->is_given)
 		stats_expire(stats, fields, sample);
 	stats->nr_reported = stats->nr_removed;
+	memcpy(stats->counted_ns, sample->counted_ns, sizeof(stats->counted_ns));
+	if (sample->is_given) /* a moment, which is no later than the one before */
+		long_exits_reset(&stats->long_exits);
 	long_exits_take(&stats->long_exits, &sample->long_exits);
 	stack_sums_take(&stats->stacks, &sample->stacks);
 }

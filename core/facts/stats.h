@@ -71,6 +71,7 @@ struct stats {
 	/* The ticks of each source's latest sample and the one before; 0: there is none. */
 	uint64_t latest[SAMPLE_SOURCES], before[SAMPLE_SOURCES];
 	uint64_t elapsed_ns[SAMPLE_SOURCES]; /* the time between these two */
+	uint64_t counted_ns[USES]; /* of the latest sample, see struct sample */
 
 	/* stats' own: */
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the latest sample of each source */

@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/text.h"
+#include "lib/when.h"
 #include "core/facts/shared_fields.h"
 #include "core/guests/guests.h"
 #include "core/findings/findings.h"
@@ -102,6 +103,62 @@ static void add_top(const struct measure *measure, struct finding *finding,
 		  field->label);
 	if (counts->top_per_s > 0 && field->use != USE_EXIT_PART)
 		add_words(finding, " %.0f/s", counts->top_per_s);
+}
+
+/* Whether a finding with this field is about the exit. */
+static bool is_about(const struct measure *measure, const struct finding *finding,
+		     const struct long_exit *exit)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct field *field = fields_get(fields, finding->field);
+	uint32_t reason = finding->field;
+
+	if (exit->guest != finding->guest ||
+	    (finding->vcpu >= 0 && exit->vcpu != finding->vcpu))
+		return false;
+	if (field->use == USE_ARGUMENT && exit->argument != FIELD_NONE)
+		return exit->argument == finding->field;
+	if (field->use == USE_ARGUMENT || field->use == USE_EXIT_PART)
+		reason = field->reason;
+	if (reason == FIELD_NONE || fields_get(fields, reason)->use != USE_EXIT)
+		return false;
+	return fields_get(fields, reason)->exit_rank == 1 ? exit->reason == reason :
+							    exit->user_ns > 0;
+}
+
+/* The longest of the long exits that the finding is about, of the latest sample; NULL: none. */
+static const struct long_exit *find_longest(const struct measure *measure,
+					    const struct finding *finding)
+{
+	const struct long_exits *exits = &measure->facts->stats->long_exits;
+	const struct long_exit *longest = NULL;
+
+	for (size_t i = exits->nr - exits->nr_latest; i < exits->nr; i++) {
+		const struct long_exit *exit = long_exits_at(exits, i);
+
+		if ((!longest || exit->took_ns > longest->took_ns) &&
+		    is_about(measure, finding, exit))
+			longest = exit;
+	}
+	return longest;
+}
+
+/* "; longest: io 0x1f0 read 2 IDE1, 87.3 ms, to 03:01:05.123000", where long exits are listed. */
+static void add_longest(const struct measure *measure, struct finding *finding)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct long_exit *exit =
+		finding->field == FIELD_NONE ? NULL : find_longest(measure, finding);
+	bool has_argument = exit && exit->argument != FIELD_NONE;
+	char end[WHEN_SIZE];
+
+	if (!exit)
+		return;
+	when_format_exact(end, sizeof(end), exit->end_ns);
+	add_words(finding, "; longest: %s%s%s, %.3g ms, to %s",
+		  fields_get(fields, exit->reason)->label, has_argument ? " " : "",
+		  has_argument ? fields_get(fields, exit->argument)->label : "",
+		  (double)exit->took_ns / 1e6, end);
 }
 
 /* "; io, which the VMM has as IO" */
@@ -229,6 +286,8 @@ void finding_describe(const struct measure *measure, struct finding *finding,
 			  (unsigned long long)(counts->ns / counts->count));
 	else if (!finding->rule->is_own && !finding->rule->is_of_all)
 		add_top(measure, finding, counts);
+	if (finding->rule->measure != MEASURE_OPEN)
+		add_longest(measure, finding);
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
 		add_words(finding, "; " HOST_QUOTA_HIDDEN);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)

@@ -481,6 +481,38 @@ static const char *find_lack(const struct view *view, const struct query *query,
 						   "No guest is running.";
 }
 
+/* What a history has of a view only if it keeps it. NULL: there is nothing to say. */
+static const char *say_kept(struct view *view, const struct query *query,
+			    const struct facts *facts)
+{
+	static const struct {
+		const struct view_type *type;
+		enum field_use use;
+		const char *name;
+	} kept[] = {
+		{ &view_hotspots, USE_ARGUMENT, "Hot spots were" },
+		{ &view_who, USE_WAIT, "Waits were" },
+		{ &view_where, USE_CODE, "Code was" },
+		{ &view_interrupts, USE_INTERRUPT, "Interrupts were" },
+	};
+	size_t i = 0;
+	uint64_t ns;
+	char note[160];
+
+	while (i < ARRAY_SIZE(kept) && kept[i].type != query->type)
+		i++;
+	if (facts->source != SOURCE_HISTORY || i == ARRAY_SIZE(kept))
+		return NULL;
+	if (query->type == &view_hotspots && !query_is_counted(query, facts))
+		return "Hot spots were not kept: kvmtop -w FILE --keep hotspots keeps them.";
+	ns = facts->stats->counted_ns[kept[i].use];
+	if (!ns || ns >= view->elapsed_ns)
+		return NULL;
+	snprintf(note, sizeof(note), "%s kept for %.1f s of these %.1f s. Rates and shares are of "
+		 "all of them.", kept[i].name, (double)ns / 1e9, (double)view->elapsed_ns / 1e9);
+	return view_text(view, note);
+}
+
 /* Costs are not known everywhere, rates are. */
 static size_t find_sort(const struct view *view, const struct query *query)
 {
@@ -505,6 +537,8 @@ void view_build(struct view *view, const struct query *query, const struct facts
 		query->type->finish(view, query, facts);
 	if (query->filter && pattern_check(query->filter, &(struct error){ "" }) < 0)
 		view->note = "The filter ran into a limit: rows may be missing.";
+	if (!view->note)
+		view->note = say_kept(view, query, facts);
 	view->lacks = find_lack(view, query, facts);
 	if (view->lacks) /* the reason; the view's note says less */
 		view->note = NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "lib/when.h"
 #include "core/facts/facts.h"
 #include "core/views/view.h"
@@ -124,12 +125,36 @@ static void add_row(struct view *view, const struct facts *facts, const struct l
 	fill_where(row, exit, texts);
 }
 
+/* What a history lacks of the list; NULL: nothing. */
+static const char *say_not_kept(struct view *view, const struct query *query,
+				const struct facts *facts, const struct long_exits *exits)
+{
+	double ms = (double)exits->longer_ns / 1e6;
+	char note[256] = "";
+
+	if (facts->source != SOURCE_HISTORY)
+		return NULL;
+	if (exits->listed_ns < view->elapsed_ns)
+		text_add(note, sizeof(note), "Long exits were kept for %.1f s of these %.1f s. ",
+			 (double)exits->listed_ns / 1e9, (double)view->elapsed_ns / 1e9);
+	if (exits->lost)
+		text_add(note, sizeof(note), "%" PRIu64 " more exits of more than %g ms were not "
+			 "kept: of each sample the longest %d are. ", exits->lost, ms,
+			 LONG_EXITS_KEPT);
+	if (query->longer_ns < exits->longer_ns)
+		text_add(note, sizeof(note), "Exits of %g ms and less were not kept. ", ms);
+	if (note[0])
+		note[strlen(note) - 1] = '\0';
+	return note[0] ? view_text(view, note) : NULL;
+}
+
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	const struct long_exits *exits = facts->long_exits;
 	size_t first = query->is_latest && exits->nr_latest < exits->nr ?
 			       exits->nr - exits->nr_latest : 0;
 	struct texts *texts = view_scratch(view, (exits->nr - first) * sizeof(*texts));
+	const char *not_kept = say_not_kept(view, query, facts, exits);
 
 	for (size_t i = first; i < exits->nr; i++) {
 		const struct long_exit *exit = long_exits_at(exits, i);
@@ -137,7 +162,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (selects(query, facts, exit))
 			add_row(view, facts, exit, &texts[view->nr_rows]);
 	}
-	view->note = exits->none ? exits->none : exits_note(facts);
+	view->note = exits->none ? exits->none : not_kept ? not_kept : exits_note(facts);
 	if (!exits->none && exits_are_untimed(facts))
 		view->note = "No exit can be timed here: KVM traces neither the VM exits of these "
 			     "guests nor their entries.";

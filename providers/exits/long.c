@@ -155,6 +155,7 @@ int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
 		return 0;
 	exits_long_set(list, bpf, names);
 	sample->long_exits.since_ns = list->since_ns;
+	sample->long_exits.longer_ns = list->longer_ns;
 	err = exits_bpf_long(bpf, take_report, &taking);
 	if (!err)
 		name_functions(list, functions, &sample->long_exits);

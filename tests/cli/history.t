@@ -86,10 +86,10 @@ is "$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/back")" \
 		awk '{ n += $1 } END { printf "%.4f\n", n }')" "which took as long as they did"
 like "$("$KVMTOP" -r "$DB" -f help)" '^  kvm_exit\(HLT\)$' "-f help: the names"
 is "$("$KVMTOP" -r "$DB" -1 --view long 2>&1 >"$TMP/out")" \
-	"kvmtop: A captured machine and a history have no list of long exits: they are listed \
-live, and of recordings." \
+	"kvmtop: Long exits were not kept: they are listed live and of recordings, and kvmtop -w \
+FILE --keep long keeps them." \
 	"--view long: it says that there are none"
-is "$("$KVMTOP" -r "$DB" -1 --from 00:00 --view long 2>&1 >"$TMP/out" | grep -c 'have no list')" 1 \
+is "$("$KVMTOP" -r "$DB" -1 --from 00:00 --view long 2>&1 >"$TMP/out" | grep -c 'not kept')" 1 \
 	"--view long --from: the same"
 
 # ---- the writer begins anew

@@ -3,7 +3,9 @@
 """read_history.py FILE - prints the exits of a history file, without any code of kvmtop.
 
 It follows kvmtop-history(5) and uses SQLite and zstandard. A line for each exit reason: its name, how
-many exits there are, their time in ns, and the counts of the histogram's buckets.
+many exits there are, their time in ns, and the counts of the histogram's buckets. Then a line for
+each long exit: when it ended in ns, how long it took, reason, argument, guest, vCPU, host CPU,
+address and function; and how many were not kept.
 """
 import collections
 import sqlite3
@@ -42,6 +44,11 @@ class Numbers:
 
     def low(self):
         return self.byte() | self.byte() << 8
+
+    def text(self):
+        size = self.next()
+        self.at += size
+        return self.bytes[self.at - size:self.at].decode()
 
     def end(self):
         assert self.at == len(self.bytes), f"{len(self.bytes) - self.at} bytes are left"
@@ -114,6 +121,37 @@ def read_rows(blob, hists, is_changes):
     return rows
 
 
+def long_exits(numbers, time_ns):
+    """The exits of a sample, and how many more there were."""
+    numbers.next()  # what took longer is listed
+    lost = numbers.next()
+    rows = []
+    for _ in range(numbers.next()):
+        guest, vcpu, reason, argument = (numbers.next() for _ in range(4))
+        end_ns = time_ns - numbers.difference()
+        took_ns, _user_ns, _polled_ns, _waited_ns, cpu, address = (
+            numbers.next() for _ in range(6))
+        rows.append((end_ns, took_ns, reason, argument - 1, guest, vcpu - 1, cpu - 1, address,
+                     numbers.text()))
+    numbers.end()
+    return rows, lost
+
+
+def print_long_exits(db):
+    labels = dict(db.execute("SELECT id, label FROM field"))
+    names = dict(db.execute("SELECT id, name FROM guest"))
+    nr_lost = 0
+    for time_ns, blob in db.execute("SELECT time_ns, long_exits FROM sample"
+                                    " WHERE long_exits IS NOT NULL ORDER BY id"):
+        rows, lost = long_exits(Numbers(blob), time_ns)
+        nr_lost += lost
+        for end_ns, took_ns, reason, argument, guest, vcpu, cpu, address, function in rows:
+            print("long", end_ns, took_ns, labels[reason], labels.get(argument, "-"),
+                  names.get(guest, "-"), vcpu, cpu, hex(address), function or "-")
+    if nr_lost:
+        print("not kept", nr_lost)
+
+
 def main():
     db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
     reasons = dict(db.execute("SELECT id, label FROM field WHERE use = 1 AND exit_rank = 1"
@@ -131,6 +169,7 @@ def main():
                     sums[i] += number
     for reason, sums in sorted(found.items()):
         print(reason, *sums)
+    print_long_exits(db)
 
 
 main()

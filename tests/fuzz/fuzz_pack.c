@@ -32,12 +32,12 @@ static void unpack(struct packer *packer, const struct blob blobs[2], unsigned i
 	/* As exits and their reasons, times and their parts are. */
 	static const uint32_t sum_of[16] = { [1] = 1, [2] = 1, [3] = 1, [6] = 5, [7] = 5, [9] = 2 };
 	static const struct sum_fields fields = { sum_of, 16 };
-	enum unpack_depth depth = choice / 3 % 3;
+	enum unpack_depth depth = choice / 4 % 3;
 	struct moment moment = { 0 };
 	struct error error = { "" };
 	int err;
 
-	switch (choice % 3) {
+	switch (choice % 4) {
 	case 0:
 		err = unpack_rows(packer, PART_CHANGES, blobs, depth, &fields, &moment,
 				  &error);
@@ -47,6 +47,9 @@ static void unpack(struct packer *packer, const struct blob blobs[2], unsigned i
 		err = unpack_rows(packer, PART_TOTALS, blobs, depth, &fields, &moment,
 				  &error);
 		check(&moment.totals);
+		break;
+	case 2:
+		err = unpack_long_exits(packer, &blobs[0], 1, &moment.long_exits, &error);
 		break;
 	default:
 		err = unpack_guests(packer, &blobs[0], &moment, &error);

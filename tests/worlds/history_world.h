@@ -163,6 +163,7 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	set_part(w, PART_HISTS, true);
 	set_part(w, PART_TOTALS, m->flags & MOMENT_HAS_TOTALS);
 	set_part(w, PART_TOTAL_HISTS, m->flags & MOMENT_HAS_TOTALS);
+	set_part(w, PART_LONG_EXITS, true);
 	set_part(w, PART_GUESTS, m->flags & MOMENT_HAS_GUESTS);
 	w->nr++;
 }

@@ -370,6 +370,8 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 	add_time(&json, sample->config, "time", sample->time_ns);
 	add_elapsed(&json, sample->elapsed_ns);
 	add_text(&json, "view", sample->view->type->name);
+	if (view_remark(sample->view))
+		add_text(&json, "note", view_remark(sample->view));
 	add_cost(&json, &sample->view->cost);
 	for (int i = 0; i < 2; i++)
 		add_side(&json, sample->config, i);
@@ -395,6 +397,7 @@ static const char schema_head[] =
 	"\"time\":{\"type\":[\"string\",\"number\",\"null\"]},\n"
 	"\"elapsed_s\":{\"type\":[\"number\",\"null\"],\"unit\":\"s\"},\n"
 	"\"view\":{\"type\":\"string\"},\n"
+	"\"note\":{\"type\":\"string\",\"description\":\"what the rows lack\"},\n"
 	"\"kvmtop\":{\"type\":\"object\",\"description\":\"what kvmtop takes of an exit, and of "
 	"the vCPUs' time\",\"properties\":{\"exit_ns\":{\"type\":\"integer\",\"unit\":\"ns\"},"
 	"\"percent\":{\"type\":[\"number\",\"null\"],\"unit\":\"percent\"}}},\n"

@@ -138,6 +138,7 @@ TEST(the_level_that_costs_most_counts)
 		{ "-w x --keep who,interrupts --cost none", COST_NONE },
 		{ "-w x --keep who,where --cost none", COST_TIMES },
 		{ "-w x --keep hotspots -t", COST_TIMES },
+		{ "-w x --keep long --cost events", COST_TIMES },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
@@ -175,8 +176,9 @@ TEST(what_a_history_keeps_is_a_list)
 	assert_int_equal(options.keeps, 1U << KEEP_HOTSPOTS | 1U << KEEP_WHO | 1U << KEEP_WHERE);
 	accepts("-w x", MODE_WRITE);
 	assert_int_equal(options.keeps, 0);
-	refuses("-w x --keep who,", "\"\": --keep takes words of hotspots who where interrupts");
-	refuses("-w x --keep long", "\"long\": --keep takes words of");
+	refuses("-w x --keep who,",
+		"\"\": --keep takes words of hotspots who where interrupts long");
+	refuses("-w x --keep exits", "\"exits\": --keep takes words of");
 	refuses("-1 --keep who", "--keep needs -w/--write");
 	refuses("-w x --view who",
 		"--view works with the screen, -1/--once, -l/--log, --diff or -f help, not with "

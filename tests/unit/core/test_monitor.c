@@ -244,6 +244,7 @@ TEST(views_that_a_history_keeps, setup, teardown)
 		[KEEP_WHO] = { .name = "waits", .use = USE_WAIT, .parent = FIELD_NONE },
 		[KEEP_WHERE] = { .name = "code", .parent = FIELD_NONE, .is_extra = true },
 		[KEEP_INTERRUPTS] = { .name = "irqs", .use = USE_INTERRUPT, .parent = FIELD_NONE },
+		[KEEP_LONG] = { .name = "exit", .parent = FIELD_NONE, .is_extra = true },
 	};
 	struct world *world = *state;
 
@@ -261,6 +262,7 @@ TEST(views_that_a_history_keeps, setup, teardown)
 		want(world);
 		for (int i = 0; i < KEEPS; i++) {
 			bool is_wanted = i == KEEP_WHERE ? first.want.stack_hz == STACKS_HZ :
+				i == KEEP_LONG ? first.want.longer_ns == LONG_EXITS_DEFAULT_NS :
 				field_set_has(monitor_facts(world->monitor)->wanted, ids[i]);
 
 			assert_int_equal(is_wanted, keeps >> i & 1);

@@ -355,6 +355,101 @@ TEST(an_inventory_is_the_same_afterwards, setup, teardown)
 			    sizeof(full.words));
 }
 
+static void check_long_exit(const struct long_exit *read, const struct long_exit *made)
+{
+	assert_int_equal(read->end_ns, made->end_ns);
+	assert_int_equal(read->took_ns, made->took_ns);
+	assert_int_equal(read->user_ns, made->user_ns);
+	assert_int_equal(read->polled_ns, made->polled_ns);
+	assert_int_equal(read->knows_wait, made->knows_wait);
+	assert_int_equal(read->waited_ns, made->knows_wait ? made->waited_ns : 0);
+	assert_int_equal(read->pc, made->pc);
+	assert_string_equal(read->symbol, made->symbol);
+	assert_int_equal(read->guest, made->guest);
+	assert_int_equal(read->vcpu, made->vcpu);
+	assert_int_equal(read->cpu, made->cpu);
+	assert_int_equal(read->reason, made->reason);
+	assert_int_equal(read->argument, made->argument);
+}
+
+static void make_long_exits(struct moment *moment, size_t nr)
+{
+	long_exits_reset(&moment->long_exits);
+	moment->time_ns = UINT64_C(1790000000000000000);
+	moment->long_exits.longer_ns = 1000000;
+	moment->long_exits.lost = any_number() >> 8;
+	for (size_t i = 0; i < nr; i++) {
+		struct long_exit exit = {
+			.end_ns = moment->time_ns - (any_number() >> 20) + (i == 0 ? 12345 : 0),
+			.took_ns = any_number(),
+			.user_ns = any_number(),
+			.polled_ns = any_number(),
+			.knows_wait = i % 2,
+			.waited_ns = any_number() >> 1,
+			.pc = any_number(),
+			.guest = i % 3 ? (uint32_t)i : GUEST_NONE,
+			.vcpu = (int32_t)(i % 5) - 1,
+			.cpu = i % 7 ? (uint32_t)i : LONG_EXITS_NO_CPU,
+			.reason = (uint32_t)i,
+			.argument = i % 4 ? (uint32_t)(i * i) : FIELD_NONE,
+		};
+
+		if (i % 2)
+			memset(exit.symbol, 'f', i % sizeof(exit.symbol));
+		long_exits_add(&moment->long_exits, &exit);
+	}
+}
+
+static int unpack_long(struct world *w, struct error *error)
+{
+	return unpack_long_exits(w->packer, &w->packed.parts[PART_LONG_EXITS], w->moment.time_ns,
+				 &w->read.long_exits, error);
+}
+
+TEST(long_exits, setup, teardown)
+{
+	static const size_t sizes[] = { 0, 1, LONG_EXITS_KEPT };
+	struct world *w = *state;
+	struct long_exits *made = &w->moment.long_exits, *read = &w->read.long_exits;
+
+	/* Where they are not listed there is no part: it is not the same as none. */
+	pack(w);
+	assert_int_equal(w->packed.parts[PART_LONG_EXITS].size, 0);
+	assert_int_equal(unpack_long(w, NULL), 0);
+	assert_int_equal(read->longer_ns, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make_long_exits(&w->moment, sizes[i]);
+		pack(w);
+		assert_int_equal(unpack_long(w, NULL), 0);
+		assert_int_equal(read->longer_ns, 1000000);
+		assert_int_equal(read->lost, made->lost);
+		assert_int_equal(read->nr, sizes[i]);
+		for (size_t k = 0; k < read->nr; k++)
+			check_long_exit(long_exits_at(read, k), long_exits_at(made, k));
+	}
+	/* More than a moment has are damage. */
+	make_long_exits(&w->moment, LONG_EXITS_KEPT + 1);
+	pack(w);
+	assert_int_equal(unpack_long(w, NULL), -EBADMSG);
+	assert_int_equal(read->nr + read->longer_ns, 0);
+}
+
+/* With the guests' functions, too, a part has its limit. */
+TEST(the_largest_list_of_long_exits, setup, teardown)
+{
+	struct world *w = *state;
+
+	make_long_exits(&w->moment, LONG_EXITS_KEPT);
+	for (size_t i = 0; i < LONG_EXITS_KEPT; i++) {
+		char *symbol = w->moment.long_exits.list[i].symbol;
+
+		for (size_t k = 0; k + 1 < LONG_EXITS_SYMBOL; k++)
+			symbol[k] = (char)('a' + rand() % 26);
+	}
+	pack(w);
+	assert_true(w->packed.parts[PART_LONG_EXITS].size < 40000);
+}
+
 /* A guest with so many vCPUs, of which each takes two bytes before compression. */
 static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
 {
@@ -473,11 +568,14 @@ TEST(any_numbers_are_no_harm, setup, teardown)
 		guests_free(w->moment.guests);
 		w->moment.guests = guests_new(NULL);
 		guests_add_fake(w->moment.guests, 100, "web", 3);
+		make_long_exits(&w->moment, 20);
 		w->moment.flags = MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS;
 		pack(w);
 		damage(&w->packed.parts[part]);
 		if (part == PART_GUESTS)
 			err = unpack_guests(w->packer, &w->packed.parts[part], &w->read, NULL);
+		else if (part == PART_LONG_EXITS)
+			err = unpack_long(w, NULL);
 		else
 			err = unpack(w, part < PART_TOTALS ? PART_CHANGES : PART_TOTALS,
 				     UNPACK_ALL, NULL);
