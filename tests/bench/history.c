@@ -3,8 +3,8 @@
  * history - what a history file costs, with made-up exits: bytes a day, CPU a sample, time to seek.
  *
  * From the sample on everything is the program's own: stats, moment, packing, the file. CPU time,
- * so that a busy machine does not count as cost. First with reasons only, 20 of each vCPU, and then
- * with all rows that a host has.
+ * so that a busy machine does not count as cost. First with reasons only, 20 of each vCPU, then
+ * with all rows that a host has, and then with what --keep adds.
  *
  * usage: build/tests/bench/history [SAMPLES [FOLDER]]	(600 samples of each kind, here)
  */
@@ -18,6 +18,10 @@
 #include "history/interval.h"
 
 #define SEEKS 200
+#define KEPT_BY_UNIT (1U << KEEP_HOTSPOTS | 1U << KEEP_WHO | 1U << KEEP_LONG)
+#define REASONS_ONLY " × 20 reasons"
+#define ALL_ROWS ", all rows,"
+#define ALL_THREE " with all three"
 
 struct bench {
 	struct made_up made_up;
@@ -27,6 +31,7 @@ struct bench {
 	struct packed packed;
 	struct history_file *file;
 	char path[256];
+	const char *name;
 	uint64_t nr;
 	double take_ms, pack_ms, add_ms;
 	uint64_t nr_changes;
@@ -38,6 +43,8 @@ struct kind {
 	uint32_t nr_guests, nr_vcpus;
 	double interval_s;
 	bool has_reasons_only;
+	unsigned int keeps;
+	const char *name;
 };
 
 static void begin(struct bench *bench, const struct kind *kind, const char *folder)
@@ -49,6 +56,9 @@ static void begin(struct bench *bench, const struct kind *kind, const char *fold
 	*bench = (struct bench){ .packer = must(packer_new()) };
 	make_up(&bench->made_up, kind->nr_guests, kind->nr_vcpus, kind->interval_s);
 	bench->made_up.has_reasons_only = kind->has_reasons_only;
+	bench->made_up.keeps = kind->keeps;
+	bench->taker.has_long_exits = true;
+	bench->name = kind->name;
 	snprintf(bench->path, sizeof(bench->path), "%s/kvmtop-bench-%d.db", folder, (int)getpid());
 	check(history_file_create(bench->path, &segment, &none, &bench->file, &error), &error);
 }
@@ -141,7 +151,7 @@ static void end(struct bench *bench)
 	printf("| %u × %u%s at %g s | %.0f | %.0f | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f "
 	       "| %.0f |\n",
 	       bench->made_up.nr_guests, bench->made_up.nr_vcpus,
-	       bench->made_up.has_reasons_only ? " × 20 reasons" : ", all rows,",
+	       bench->name,
 	       bench->made_up.interval_s,
 	       (double)bench->nr_changes / nr, size,
 	       size * 86400 / bench->made_up.interval_s / 1e6,
@@ -159,12 +169,18 @@ static void end(struct bench *bench)
 int main(int argc, char **argv)
 {
 	static const struct kind kinds[] = {
-		{ 50, 4, 1, true },
-		{ 50, 4, 10, true },
-		{ 2, 2, 1, true },
-		{ 50, 4, 1, false },
-		{ 50, 4, 10, false },
-		{ 2, 2, 1, false },
+		{ 50, 4, 1, true, 0, REASONS_ONLY },
+		{ 50, 4, 10, true, 0, REASONS_ONLY },
+		{ 2, 2, 1, true, 0, REASONS_ONLY },
+		{ 50, 4, 1, false, 0, ALL_ROWS },
+		{ 50, 4, 10, false, 0, ALL_ROWS },
+		{ 2, 2, 1, false, 0, ALL_ROWS },
+		{ 50, 4, 10, false, 1U << KEEP_HOTSPOTS, " with hot spots" },
+		{ 50, 4, 10, false, 1U << KEEP_WHO, " with who" },
+		{ 50, 4, 10, false, 1U << KEEP_LONG, " with long exits" },
+		{ 50, 4, 10, false, KEPT_BY_UNIT, ALL_THREE },
+		{ 50, 4, 1, false, KEPT_BY_UNIT, ALL_THREE },
+		{ 2, 2, 10, false, KEPT_BY_UNIT, ALL_THREE },
 	};
 	uint64_t samples = argc > 1 ? strtoull(argv[1], NULL, 10) : 600;
 

@@ -5,7 +5,7 @@
  * The vCPUs are busy to very different degrees (1 to 3,000 exits a second each, log-uniform), with
  * reasons by Zipf's law, counts by Poisson's, and log-normal durations. Each vCPU has the rows that
  * a real one has: its reasons, their sum, the parts of its time, its CPU; and the host has events.
- * The same with each run.
+ * The same with each run. With `keeps` they have what kvmtop -w FILE --keep adds.
  */
 #ifndef KVMTOP_BENCH_MADE_UP_H
 #define KVMTOP_BENCH_MADE_UP_H
@@ -15,11 +15,16 @@
 #include "tests/bench/measure.h"
 #include "core/facts/shared_fields.h"
 #include "history/moment.h"
+#include "core/monitor.h"
 #include "core/provider.h"
 #include "tests/worlds/fake_guest.h"
 
 #define REASONS 20
 #define EVENTS 8
+#define KINDS 4	     /* of arguments, of each vCPU */
+#define ARGUMENTS 12 /* of each vCPU, of two thirds of its exits */
+#define CULPRITS 5   /* what has the CPU while a vCPU waits, some 10 times a second */
+#define LONG_PER_S 5 /* long exits of all guests */
 #define ZIPF 1.2
 #define BUSIEST 3000.0 /* exits a second of a vCPU; the idlest: 1 */
 #define SIGMA 1.0      /* of the logarithm of durations */
@@ -29,6 +34,7 @@ struct made_up {
 	uint32_t nr_guests, nr_vcpus; /* vCPUs of each guest */
 	double interval_s;
 	bool has_reasons_only; /* vCPUs have no other rows; false unless it is set */
+	unsigned int keeps;    /* KEEP_*, as bits; the same */
 	struct fields *fields;
 	struct guests *guests;
 	struct stats *stats;
@@ -41,9 +47,14 @@ struct made_up {
 	double shares[REASONS][HIST_BUCKETS]; /* of a reason's exits, by duration */
 	struct timing *timings; /* of everything so far, by vCPU and reason */
 	uint64_t *counts;
+	struct timing *kept_timings; /* the same of arguments and culprits, with their kinds */
+	uint64_t *kept_counts;
+	uint32_t arguments[ARGUMENTS], waits, culprits[CULPRITS]; /* fields */
 	uint64_t now_ns;
 	uint64_t random_state;
 };
+
+#define KEPT (KINDS + ARGUMENTS + 1 + CULPRITS) /* rows of a vCPU */
 
 static inline double uniform(uint64_t *random_state)
 {
@@ -127,6 +138,27 @@ static inline void add_fields(struct made_up *made_up)
 	}
 }
 
+static inline void add_kept_fields(struct made_up *made_up)
+{
+	char name[64];
+
+	for (uint32_t i = 0; i < ARGUMENTS; i++) {
+		snprintf(name, sizeof(name), "0x%x write 2", 0x1000 * i);
+		made_up->arguments[i] = exit_fields_argument(
+			&made_up->exit_fields, EXITS_IOPORT + i * KINDS / ARGUMENTS, "REASON_0",
+			made_up->reasons[0], name);
+	}
+	made_up->waits = fields_add(made_up->fields, &(struct field){
+		.name = "waits", .parent = FIELD_NONE, .source = PROVIDER_WHO, .use = USE_WAIT,
+		.part = WAIT_ALL, .reason = FIELD_NONE });
+	for (uint32_t i = 0; i < CULPRITS; i++) {
+		snprintf(name, sizeof(name), "waits(guest %u guest-%u vCPU 0)", 1000 + 10 * i, i);
+		made_up->culprits[i] = fields_add(made_up->fields, &(struct field){
+			.name = name, .parent = made_up->waits, .source = PROVIDER_WHO,
+			.use = USE_WAIT, .part = WAIT_GUEST, .reason = FIELD_NONE });
+	}
+}
+
 static inline void make_up(struct made_up *made_up, uint32_t nr_guests, uint32_t nr_vcpus,
 			   double interval_s)
 {
@@ -143,6 +175,10 @@ static inline void make_up(struct made_up *made_up, uint32_t nr_guests, uint32_t
 	made_up->stats = must(stats_new());
 	made_up->timings = must(calloc(nr, sizeof(*made_up->timings)));
 	made_up->counts = must(calloc(nr, sizeof(*made_up->counts)));
+	nr = nr_guests * nr_vcpus * KEPT;
+	made_up->kept_timings = must(calloc(nr, sizeof(*made_up->kept_timings)));
+	made_up->kept_counts = must(calloc(nr, sizeof(*made_up->kept_counts)));
+	add_kept_fields(made_up);
 	for (uint32_t i = 0; i < nr_guests; i++) {
 		snprintf(name, sizeof(name), "guest-%u", i);
 		guests_add_fake(made_up->guests, 1000 + 10 * (pid_t)i, name, nr_vcpus);
@@ -157,12 +193,13 @@ static inline void made_up_release(struct made_up *made_up)
 	fields_free(made_up->fields);
 	free(made_up->timings);
 	free(made_up->counts);
+	free(made_up->kept_timings);
+	free(made_up->kept_counts);
 }
 
-static inline void make_exits(struct made_up *made_up, uint32_t at, double mean)
+static inline void make_durations(struct made_up *made_up, const double *shares, double mean,
+				  struct timing *timing, uint64_t *count)
 {
-	const double *shares = made_up->shares[at % REASONS];
-	struct timing *timing = &made_up->timings[at];
 	uint64_t *state = &made_up->random_state;
 
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
@@ -171,7 +208,7 @@ static inline void make_exits(struct made_up *made_up, uint32_t at, double mean)
 
 		if (!nr)
 			continue;
-		made_up->counts[at] += nr;
+		*count += nr;
 		timing->hist[i] += (uint32_t)nr;
 		/* About as much as so many of them take, and the longest of a few. */
 		timing->time_ns += (uint64_t)((double)nr * low * (1.4 + 0.2 * uniform(state)));
@@ -180,6 +217,24 @@ static inline void make_exits(struct made_up *made_up, uint32_t at, double mean)
 		if (timing->max_ns < (uint64_t)ns)
 			timing->max_ns = (uint64_t)ns;
 	}
+}
+
+static inline void make_exits(struct made_up *made_up, uint32_t at, double mean)
+{
+	make_durations(made_up, made_up->shares[at % REASONS], mean, &made_up->timings[at],
+		       &made_up->counts[at]);
+}
+
+/* Adds what a part did to the row that is the sum of parts. */
+static inline void add_part(const struct timing *part, uint64_t count, struct timing *sum,
+			    uint64_t *ret_count)
+{
+	*ret_count += count;
+	sum->time_ns += part->time_ns;
+	if (part->max_ns > sum->max_ns)
+		sum->max_ns = part->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->hist[i] += part->hist[i];
 }
 
 static inline void add_timed(struct made_up *made_up, struct key key, uint64_t count,
@@ -218,12 +273,7 @@ static inline void add_vcpu(struct made_up *made_up, uint32_t thread)
 
 		key.field = made_up->reasons[reason];
 		add_timed(made_up, key, nr, timing);
-		count += nr;
-		sum.time_ns += timing->time_ns;
-		if (timing->max_ns > sum.max_ns)
-			sum.max_ns = timing->max_ns;
-		for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-			sum.hist[i] += timing->hist[i];
+		add_part(timing, nr, &sum, &count);
 		if (fields_get(made_up->fields, key.field)->is_idle)
 			exits.idle_ns[EXITS_VMEXIT] += timing->time_ns;
 	}
@@ -235,6 +285,70 @@ static inline void add_vcpu(struct made_up *made_up, uint32_t thread)
 	key.field = made_up->exit_fields.cpu;
 	sample_add(&made_up->sample, key, thread % 64, 0);
 	add_times(made_up, key, &exits);
+}
+
+/* Rows of a vCPU with so many exits in the interval; rows that are sums are made anew. */
+static inline void add_kept(struct made_up *made_up, uint32_t thread, double exits)
+{
+	struct timing *timings = &made_up->kept_timings[thread * KEPT];
+	uint64_t *counts = &made_up->kept_counts[thread * KEPT];
+	struct timing *arguments = &timings[KINDS + 1], *culprits = &arguments[ARGUMENTS];
+	uint64_t *nr_arguments = &counts[KINDS + 1], *nr_culprits = &nr_arguments[ARGUMENTS];
+	struct key key = { 1 + thread / made_up->nr_vcpus, (int32_t)(thread % made_up->nr_vcpus),
+			   FIELD_NONE };
+
+	memset(timings, 0, (KINDS + 1) * sizeof(*timings));
+	memset(counts, 0, (KINDS + 1) * sizeof(*counts));
+	for (uint32_t i = 0; i < ARGUMENTS && made_up->keeps & 1U << KEEP_HOTSPOTS; i++) {
+		make_durations(made_up, made_up->shares[i], exits * made_up->rates[i],
+			       &arguments[i], &nr_arguments[i]);
+		add_part(&arguments[i], nr_arguments[i], &timings[i * KINDS / ARGUMENTS],
+			 &counts[i * KINDS / ARGUMENTS]);
+		key.field = made_up->arguments[i];
+		add_timed(made_up, key, nr_arguments[i], &arguments[i]);
+	}
+	for (uint32_t i = 0; i < KINDS; i++) {
+		key.field = made_up->exit_fields.parents[EXITS_IOPORT + i];
+		add_timed(made_up, key, counts[i], &timings[i]);
+	}
+	for (uint32_t i = 0; i < CULPRITS && made_up->keeps & 1U << KEEP_WHO; i++) {
+		make_durations(made_up, made_up->shares[REASONS - 1 - i],
+			       made_up->interval_s * 10 / (1 << i), &culprits[i],
+			       &nr_culprits[i]);
+		add_part(&culprits[i], nr_culprits[i], &timings[KINDS], &counts[KINDS]);
+		key.field = made_up->culprits[i];
+		add_timed(made_up, key, nr_culprits[i], &culprits[i]);
+	}
+	key.field = made_up->waits;
+	add_timed(made_up, key, counts[KINDS], &timings[KINDS]);
+}
+
+static inline void add_long_exits(struct made_up *made_up)
+{
+	struct long_exits *exits = &made_up->sample.long_exits;
+	uint64_t *state = &made_up->random_state;
+	uint64_t nr = poisson(state, LONG_PER_S * made_up->interval_s);
+
+	exits->longer_ns = LONG_EXITS_DEFAULT_NS;
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t took_ns = (uint64_t)(1e6 * pow(20, uniform(state)));
+		const struct long_exit exit = {
+			.end_ns = START + made_up->now_ns -
+				  (uint64_t)(made_up->interval_s * 1e9 * uniform(state)),
+			.took_ns = took_ns,
+			.user_ns = (uint64_t)((double)took_ns * uniform(state)),
+			.waited_ns = (uint64_t)(1e6 * uniform(state)),
+			.knows_wait = true,
+			.pc = UINT64_C(0xffffffff81000000) + (uint64_t)(8e6 * uniform(state)),
+			.guest = 1 + (uint32_t)(made_up->nr_guests * uniform(state)),
+			.vcpu = (int32_t)(made_up->nr_vcpus * uniform(state)),
+			.cpu = (uint32_t)(64 * uniform(state)),
+			.reason = made_up->reasons[0],
+			.argument = made_up->arguments[(int)(ARGUMENTS * uniform(state))],
+		};
+
+		long_exits_add(exits, &exit);
+	}
 }
 
 /* Each one happens more seldom than the one before. */
@@ -264,11 +378,16 @@ static inline void made_up_fill(struct made_up *made_up)
 			make_exits(made_up, thread * REASONS + reason,
 				   exits * made_up->rates[reason]);
 		add_vcpu(made_up, thread);
+		if (made_up->keeps)
+			add_kept(made_up, thread, exits);
 	}
+	if (made_up->keeps & 1U << KEEP_LONG)
+		add_long_exits(made_up);
 	if (!made_up->has_reasons_only)
 		add_events(made_up);
 	made_up->sample.time_ns[PROVIDER_TRACEPOINT] = made_up->now_ns;
 	made_up->sample.time_ns[PROVIDER_EXITS] = made_up->now_ns;
+	made_up->sample.time_ns[PROVIDER_WHO] = made_up->now_ns;
 }
 
 /* The same, and the sample is taken. */
