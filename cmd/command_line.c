@@ -85,7 +85,7 @@ static const struct option_spec specs[] = {
 	FLAG(EXITS, 'a', "alltids", all, "with -p or -g: a line for each vCPU"),
 	NUMBER(EXITS | REPORT, 'v', "vcpu", "N", vcpu, "only vCPUs of this number",
 	       .take = check_vcpu),
-	OTHER(EXITS, 0, "tid", "TID", take_tid, "one vCPU, by its thread"),
+	OTHER(EXITS, 't', "tid", "TID", take_tid, "one vCPU, by its thread"),
 	OTHER(EXITS, 'T', "tids", "TID,...", take_tids, "these vCPUs, by their threads"),
 	FLAG(EXITS | REPORT | WHERE, 0, "halts", halts, "halts, too"),
 	FLAG(WHERE, 0, "guest-code", guest_code, "the guest's functions, too, with their exits"),

@@ -89,7 +89,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	return 0;
 }
 
-/* Adds a thread of --tid or -T. */
+/* Adds a thread of -t or -T. */
 static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
 			 struct error *error)
 {
@@ -173,7 +173,7 @@ static int begin(struct exits_run *run, struct error *error)
 	return err ? err : run_open(&run->run, &plan, error);
 }
 
-/* Whether the guests of -p and --diff, or all guests of --tid and -T, have ended. */
+/* Whether the guests of -p and --diff, or all guests of -t and -T, have ended. */
 static bool is_over(const struct exits_run *run)
 {
 	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
@@ -407,7 +407,7 @@ const struct command exits_command = {
 	.help = "count and time VM exits by thread and reason",
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS | -- COMMAND [ARGUMENT]...]\n"
 		 "Counts and times VM exits by thread and reason, for SECONDS, while COMMAND\n"
-		 "runs, until Ctrl-C, or until the guest of -p, --tid or -T ends.\n",
+		 "runs, until Ctrl-C, or until the guest of -p, -t or -T ends.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 usage, or COMMAND's. More: man kvmtop-exits\n",
 	.command = { .works = MODE_EXITS },
 	.understand = understand,
