@@ -41,7 +41,7 @@ struct monitor_config {
 	struct env *env; /* outlives the monitor; NULL: the recording below is played */
 	const struct provider *const *list; /* of providers, or of players; NULL ends it */
 	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
-	/* The optional ones among them: useless alone, and silent when they fail, unless asked for. */
+	/* The optional ones among them: useless alone; when they fail silent, unless asked for. */
 	unsigned int asides, asked;
 	struct provider_options options;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */

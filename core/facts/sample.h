@@ -96,7 +96,7 @@ struct long_exits {
 	uint64_t lost_latest; /* of stats: of the latest sample, with the forgotten ones */
 	/* What took longer is listed; 0: nothing is, or all that a recording has. */
 	uint64_t longer_ns;
-	/* Live, history: exits that ended at this CLOCK_REALTIME or later are listed; 0: none are. */
+	/* Live, history: exits that ended at this CLOCK_REALTIME or later are listed; 0: none */
 	uint64_t since_ns;
 	uint64_t listed_ns; /* of a history: in so much of the time of its facts */
 	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
