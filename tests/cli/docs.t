@@ -131,7 +131,7 @@ done)" "" "and each is a command"
 
 thresholds=$("$KVMTOP" why --thresholds help | sed -E 's/^# ([a-z_]+ = [0-9.]+).*/\1/' |
 	grep -vE '^(critical|major|noise)_ratio ')
-man=$(sed -n '/^These causes are/,/^\.El/s/^\.It //p' man/kvmtop-why.8 | sed 's/ , /\n/g')
+man=$(sed -n '/^A cause is found/,/^\.El/s/^\.It //p' man/kvmtop-why.8 | sed 's/ , /\n/g')
 is "$man" "$thresholds" "the man page has every threshold of kvmtop why"
 
 headings=$("$KVMTOP" exits --sysroot tests/sysroot/amd 0.1 | sed 's/^ *//; s/   */\n/g; q')
