@@ -72,7 +72,7 @@ names=$({
 	"$KVMTOP" report --json --diff tests/data/trace/svm-perf.data tests/data/trace/svm-perf.data
 } | sed 's/.*"view":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')
 is "$names" "exits exits exits diff " "JSON names the view"
-check "and the man page has diff" grep -qx "\.Ql diff" man/kvmtop.8
+check "and the man page has diff" grep -qx "\.Ql diff ." man/kvmtop.8
 
 # Tables of a history file, and their columns: "minute_row time".
 tables=$(sed -n '/^const char sql_schema/,/;$/p' history/sql.c | tr -d '"\n\t' |
@@ -97,13 +97,13 @@ explained() {
 }
 is "$(explained use '^0')" "$(enumerators field_use)" "and every use of a field"
 waits=$(grep -oE '^\s+KIND\([A-Z_]+' core/facts/field.h | awk '{ print NR - 1 }')
-is "$(explained part 'use 6:')" "$waits" "and every part of a wait"
-is "$(explained part 'use 2:')" "$(enumerators time_part)" "and every part of a vCPU's time"
+is "$(explained part 'Use 6:')" "$waits" "and every part of a wait"
+is "$(explained part 'Use 2:')" "$(enumerators time_part)" "and every part of a vCPU's time"
 hosts=$(grep -oE '^\s+PART\([A-Z]+' core/facts/field.h | awk '{ print NR - 1 }')
-is "$(explained part 'use 5,')" "$hosts" "and whatever the host says"
-is "$(explained part 'use 7:')" "$(enumerators function_side)" "and every side of code"
-is "$(explained part 'use 8:')" "$(enumerators interrupt_part)" "and every part of an interrupt"
-is "$(explained part 'use 9:')" "$(enumerators exit_part)" "and every part of exits"
+is "$(explained part 'Use 5,')" "$hosts" "and whatever the host says"
+is "$(explained part 'Use 7:')" "$(enumerators function_side)" "and every side of code"
+is "$(explained part 'Use 8:')" "$(enumerators interrupt_part)" "and every part of an interrupt"
+is "$(explained part 'Use 9:')" "$(enumerators exit_part)" "and every part of exits"
 
 # Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')
