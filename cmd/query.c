@@ -183,7 +183,7 @@ static int check_used(const struct options *options, const struct view_type *typ
 	} all[] = {
 		{ options->sort, !is_log || options->json ||
 				 !(is_of_events || (options->by_guest && !options->csv)),
-		  "-o/--sort works with lists: this log has a column for each event or guest" },
+		  "-k/--sort works with lists: this log has a column for each event or guest" },
 		{ options->guest_symbols || options->nr_kallsyms, has_functions,
 		  "--guest-symbols and --guest-kallsyms work with --view long or where" },
 		{ options->thresholds && options->thresholds != options->preferences.thresholds,

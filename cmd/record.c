@@ -454,7 +454,7 @@ static void print_end(const struct record_run *run, const struct error *error)
 	else
 		fprintf(stderr, "%" PRIu64 " events, %.1f MiB\n", counts.read, mib(run->ring));
 	if (counts.lost)
-		fprintf(stderr, "kvmtop: %" PRIu64 " events were lost; a larger buffer (-b) may "
+		fprintf(stderr, "kvmtop: %" PRIu64 " events were lost; a larger --buffer-size may "
 			"hold them\n", counts.lost);
 }
 

@@ -354,7 +354,7 @@ like "$(cat "$TMP/err")" '^kvmtop: no clock is called "nix"; there are: local .*
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --buffer-size 99999999999 true)" 1 \
 	"a buffer that is too large"
 like "$(cat "$TMP/err")" \
-	'^kvmtop: no memory for a buffer of 99999999999 KiB on each CPU: give a smaller -b$' \
+	"^kvmtop: no memory for a buffer of 99999999999 KiB on each CPU: lower --buffer-size$" \
 	"says what helps"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"

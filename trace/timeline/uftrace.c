@@ -96,7 +96,7 @@ static int write_symbols(int in, const char *path, const char *binary, struct er
 
 	if (output_find_input(path, &binary, 1))
 		return error_set(error, -EINVAL,
-				 "%s: this file is an input: choose another -B", path);
+				 "%s: this file is an input: choose another --binary-name", path);
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
 		return error_set(error, -ELOOP, "%s: a link, which is not followed: remove it",
 				 path);

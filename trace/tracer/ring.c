@@ -94,7 +94,7 @@ static int set_size(struct ring *ring, unsigned long kib, struct error *error)
 	if (err != -ENOMEM)
 		return err;
 	return error_set(error, err,
-			 "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
+			 "no memory for a buffer of %lu KiB on each CPU: lower --buffer-size",
 			 kib);
 }
 
