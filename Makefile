@@ -297,11 +297,16 @@ check: ## install what is missing, build, and run the tests
 RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL KVMTOP=$(RUN_PROGRAM) HELPERS=$(BUILD)/tests/helpers
 
 # Units are sanitized where foreign bytes are read, as the fuzzers' seeds are, and plain elsewhere.
+# A file with a LIMIT (tests/unit/unit.h) is both: its limits are plain alone.
 SANITIZERS = address,undefined
 SANITIZED = $(BUILD)/sanitize
 FOREIGN = arch cmd history host lib trace
-FOREIGN_TESTS = $(filter $(FOREIGN:%=$(BUILD)/tests/unit/%/%),$(TEST_PROGRAMS))
-PLAIN_TESTS = $(filter-out $(if $(EVERY)$(SANITIZE),,$(FOREIGN_TESTS)),$(TEST_PROGRAMS))
+OURS = $(addprefix $(BUILD)/tests/unit/history/test_,interval past)
+FOREIGN_TESTS = $(filter-out $(OURS),\
+	$(filter $(FOREIGN:%=$(BUILD)/tests/unit/%/%),$(TEST_PROGRAMS)))
+LIMITED = $(patsubst %.c,$(BUILD)/%,$(shell grep -l ^LIMIT $(TEST_SOURCES)))
+PLAIN_TESTS = $(filter-out $(if $(EVERY)$(SANITIZE),,$(filter-out $(LIMITED),$(FOREIGN_TESTS))),\
+	$(TEST_PROGRAMS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(patsubst $(BUILD)/%,$(SANITIZED)/%,\
 	$(if $(EVERY),$(TEST_PROGRAMS),$(FOREIGN_TESTS)) $(SEEDS)))
 

@@ -27,6 +27,15 @@ size_t unit_rounds(size_t usual)
 	return times ? usual * strtoul(times, NULL, 10) : usual;
 }
 
+static bool has_limits(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return getenv("EVERY");
+#else
+	return true;
+#endif
+}
+
 /* Whether it is the file that this program is started for. */
 static bool is_chosen(const char *file)
 {
@@ -52,7 +61,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (const struct unit_test *const *test = __start_unit_test; test < __stop_unit_test;
 	     test++) {
-		if (is_chosen((*test)->file))
+		if (is_chosen((*test)->file) && (has_limits() || !(*test)->is_limit))
 			tests[nr++] = (struct CMUnitTest){
 				.name = (*test)->name,
 				.test_func = (*test)->run,

@@ -559,7 +559,7 @@ TEST(sums_are_those_of_the_changes)
 	check(NR_MOMENTS - 1, NR_MOMENTS - 1);
 	for (size_t i = 0; i + 1 < NR_MOMENTS; i++)
 		check(i, i + 1);
-	for (unsigned int i = 0; i < 1000; i++) {
+	for (size_t i = 0; i < unit_rounds(150); i++) {
 		size_t first = random_below(NR_MOMENTS);
 
 		check(first, first + random_below((uint32_t)(NR_MOMENTS - first)));

@@ -430,7 +430,7 @@ TEST(every_moment_is_as_it_was)
 	struct stats *stats = stats_new();
 	struct error error = { "" };
 
-	for (uint32_t round = 1; round <= 3; round++) {
+	for (uint32_t round = 1; round <= unit_rounds(1); round++) {
 		seed = round;
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
 		past = past_new(recent_store(world.recent), world.fields);

@@ -414,7 +414,7 @@ TEST(what_is_written_is_read)
 
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		use_zone(zones[i]);
-		for (uint64_t time = utc("2026-01-01 00:00:00"); time <= now; time += 1801) {
+		for (uint64_t time = utc("2026-01-01 00:00:00"); time <= now; time += 3593) {
 			when_format(text, sizeof(text), time * NS_PER_S, now * NS_PER_S);
 			assert_int_equal(when_parse(text, &origin, &ns, &error), 0);
 			assert_int_equal(ns, time * NS_PER_S);

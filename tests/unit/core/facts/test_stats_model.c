@@ -317,12 +317,12 @@ static void compare(const struct model *model)
 	}
 }
 
-TEST(ten_thousand_random_operations, setup, teardown)
+TEST(random_operations, setup, teardown)
 {
 	struct model *model = *state;
 
 	seed = 20261121;
-	for (int i = 0; i < 10000; i++) {
+	for (size_t i = 0; i < unit_rounds(2500); i++) {
 		uint32_t dice = random_below(1000);
 
 		if (dice == 0)

@@ -437,7 +437,7 @@ static void count_moment(void *arg, uint64_t at, uint64_t run, const struct mome
 }
 
 /* A server that has more than any fleet is refused before it has taken the memory. */
-TEST(test_too_many_series)
+LIMIT(test_too_many_series)
 {
 	const size_t nr_guests = 1000, nr_reasons = 200, room = nr_guests * nr_reasons * 80;
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
@@ -504,7 +504,7 @@ static void take_members(struct scope *scope, unsigned int first, unsigned int n
 	free(text);
 }
 
-TEST(test_too_many_members)
+LIMIT(test_too_many_members)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct seen seen = { .packer = packer_new() };
@@ -552,7 +552,7 @@ TEST(test_too_many_vcpus)
 }
 
 /* Fewer lines than may be, of more moments: bytes have a limit, too. */
-TEST(test_too_many_bytes)
+LIMIT(test_too_many_bytes)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");

@@ -172,7 +172,7 @@ TEST(maps_have_times, set_up, tear_down)
 }
 
 /* In no order, as many as a process may have. A later one may replace a part of one. */
-TEST(many_maps, set_up, tear_down)
+LIMIT(many_maps, set_up, tear_down)
 {
 	const uint64_t size = 0x200000, nr = 65521, chosen = 2 * VMM + 9000 * 7919 % nr * size;
 	struct bytes bytes = { .swap = 0 };
@@ -194,7 +194,7 @@ TEST(many_maps, set_up, tear_down)
 }
 
 /* What has no room is said, once. */
-TEST(too_many_maps, set_up, tear_down)
+LIMIT(too_many_maps, set_up, tear_down)
 {
 	struct bytes bytes = { .swap = 0 };
 
@@ -210,7 +210,7 @@ TEST(too_many_maps, set_up, tear_down)
 }
 
 /* A long path takes as much room as several maps; an ended process makes room for others. */
-TEST(maps_with_long_names, set_up, tear_down)
+LIMIT(maps_with_long_names, set_up, tear_down)
 {
 	char name[1020];
 
@@ -329,7 +329,7 @@ static void read_overlapping(void *arg)
 	stacks_of(&bytes, true);
 }
 
-TEST(maps_take_time_by_their_number, set_up, tear_down)
+LIMIT(maps_take_time_by_their_number, set_up, tear_down)
 {
 	uint64_t few = 5000, many = 20000;
 

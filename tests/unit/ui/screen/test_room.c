@@ -442,7 +442,7 @@ TEST(headings_never_touch, setup, teardown)
 			    !view_has_column(&w->view, i))
 				continue;
 			w->query.sort = i;
-			for (int cols = 20; cols <= 200; cols++) {
+			for (int cols = 20 + (int)i % 3; cols <= 200; cols += 3) {
 				made_picture(w, cols, 12);
 				headings_are_apart(w);
 			}
