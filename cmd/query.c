@@ -177,6 +177,7 @@ static int check_used(const struct options *options, const struct view_type *typ
 {
 	bool is_log = options->mode == MODE_LOG, is_of_events = type == &view_events;
 	bool has_functions = type == &view_long_exits || type == &view_where;
+	bool is_compared = type == &view_exits || type == &view_guests || type == &view_vcpus;
 	const struct {
 		bool is_given, is_used;
 		const char *what;
@@ -191,6 +192,9 @@ static int check_used(const struct options *options, const struct view_type *typ
 		  "--thresholds works with --view why: other views have no findings" },
 	};
 
+	if (options->mode == MODE_DIFF && options->view_name && !is_compared)
+		return error_set(error, -EINVAL, "--diff compares exits, with --view guests or "
+				 "vcpus by these");
 	for (size_t i = 0; i < ARRAY_SIZE(all) && options->mode & (MODE_ONCE | MODE_LOG); i++) {
 		if (all[i].is_given && !all[i].is_used)
 			return error_set(error, -EINVAL, "%s", all[i].what);

@@ -157,6 +157,11 @@ like "$(sed -n 1p "$TMP/diff")" '^reason,guest,vcpu,other_rate,rate,rate_change,
 "$KVMTOP" -r "$DB" --diff "..$second" --from "$second" --view guests >"$TMP/diff"
 like "$(cat "$TMP/diff")" '^Guest +Count/s 1' "--view guests: by guest"
 
+is "$(status_of "$KVMTOP" -r "$DB" --diff "..$second" --from "$second" --view hotspots)" 2 \
+	"of other views there is nothing to compare"
+like "$(cat "$TMP/err")" '^kvmtop: --diff compares exits, with --view guests or vcpus by these' \
+	"which is said"
+
 # diff_with REGEX: reasons and rates, of a history with itself.
 diff_with() {
 	"$KVMTOP" -r tests/data/history/version-1.db --diff ..now --to now -c -f "$1" 2>"$TMP/err" |
