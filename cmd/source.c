@@ -189,8 +189,9 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 		return err;
 	source->env = &opened->env;
 	if (source->name && !is_captured(source->name))
-		return error_set(error, -ENOENT, "%s: not a captured machine, a folder with copies "
-				 "of its /proc and /sys; nor one of perf record --threads",
+		return error_set(error, -ENOENT, "%s: neither a captured machine (copies of its "
+						 "/proc and /sys) nor a folder of perf record "
+						 "--threads",
 				 source->name);
 	monitor.env = &opened->env;
 	monitor.list = providers_of(&opened->env);
@@ -250,7 +251,8 @@ static int remember_moments(struct opened *opened, struct error *error)
 	if (interval_s <= 0)
 		return 0;
 	if (wanted_s > 0 && interval_s > wanted_s * 1.001)
-		fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
+		fprintf(stderr, "kvmtop: -s %g would make too many samples: they are %g s apart "
+				"instead\n",
 			wanted_s, interval_s);
 	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment, fields);
 	err = moments_make(recording, fields, recent_write, &writer);

@@ -34,7 +34,7 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 		[NEED_HOST] = ("A Prometheus is not asked for the host's CPUs: kvmtop on the host "
 			       "shows them. How busy they are is "
 			       "kvmtop_host_cpu_busy_seconds_total."),
-		[NEED_ARGUMENTS] = ("A Prometheus does not have what exits are about: kvmtop on "
+		[NEED_ARGUMENTS] = ("A Prometheus does not have the arguments of exits: kvmtop on "
 				    "the host shows hot spots."),
 		[NEED_SINGLE] = ("A Prometheus has no single exits: kvmtop on the host lists long "
 				 "ones."),
@@ -52,8 +52,8 @@ const char *source_lacks(enum source_kind kind, enum source_need need)
 }
 
 #define NO_TIMES "Times of exits are not measured: kvmtop --cost times measures them."
-#define NO_STACKS "Exits are not timed, nor code sampled: kvmtop --cost times does both."
-#define NO_ARGUMENTS "What exits are about is not counted: kvmtop --cost times counts it."
+#define NO_STACKS "Exits are not timed and code is not sampled: kvmtop --cost times does both."
+#define NO_ARGUMENTS "Arguments of exits are not counted: kvmtop --cost times counts them."
 
 static const char *const cost_lacks[COSTS][SOURCE_NEEDS] = {
 	[COST_EVENTS] = {
@@ -63,8 +63,8 @@ static const char *const cost_lacks[COSTS][SOURCE_NEEDS] = {
 		[NEED_SINGLE] = NO_TIMES,
 	},
 	[COST_NONE] = {
-		[NEED_TIMES] = ("Exits are not counted by reason, nor timed: kvmtop --cost times "
-				"does both, --cost events counts reasons."),
+		[NEED_TIMES] = ("Exits are neither counted by reason nor timed: kvmtop --cost "
+				"times does both, --cost events counts reasons."),
 		[NEED_ARGUMENTS] = NO_ARGUMENTS,
 		[NEED_STACKS] = NO_STACKS,
 		[NEED_SINGLE] = NO_TIMES,

@@ -52,30 +52,30 @@ static void add_value(struct finding *finding, double value, double threshold)
 {
 	switch (finding->rule->measure) {
 	case MEASURE_SHARE:
-		add_words(finding, "%.1f %% of its time (a finding from %g %% on)", value * 100,
+		add_words(finding, "%.1f %% of its time (threshold %g %%)", value * 100,
 			  threshold * 100);
 		break;
 	case MEASURE_RATE:
-		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
+		add_words(finding, "%.0f/s (threshold %g/s)", value, threshold);
 		break;
 	case MEASURE_CPU:
-		add_words(finding, "%.1f %% of a CPU (a finding from %g %% on)", value * 100,
+		add_words(finding, "%.1f %% of a CPU (threshold %g %%)", value * 100,
 			  threshold * 100);
 		break;
 	case MEASURE_LEVEL:
 	case MEASURE_PAGES:
-		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
+		add_words(finding, "%.1f %% of it (threshold %g %%)", value * 100,
 			  threshold * 100);
 		break;
 	case MEASURE_OPEN:
-		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
+		add_words(finding, "open %.1f s (threshold %g s)", value, threshold);
 		break;
 	case MEASURE_MEAN:
 		if (value < 0.1)
 			add_words(finding, "%.3g ms", value * 1000);
 		else
 			add_words(finding, "%.2f s", value);
-		add_words(finding, " each (a finding from %g ms on)", threshold * 1000);
+		add_words(finding, " each (threshold %g ms)", threshold * 1000);
 		break;
 	}
 }

@@ -47,8 +47,8 @@ const struct rule finding_rules[] = {
 		.names_culprits = true,
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
-				"or run fewer vCPUs on this host." }),
+			{ NULL, "Move vCPUs to idle CPUs, pin busy vCPUs to different CPUs, or run "
+				"fewer vCPUs on this host." }),
 	},
 	{
 		.id = "throttled",
@@ -70,7 +70,7 @@ const struct rule finding_rules[] = {
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Pin the vCPUs, or keep them on a few CPUs of one NUMA node "
-				"(cpuset); fewer threads that want to run move less." }),
+				"(cpuset); the fewer threads want to run, the less they move." }),
 	},
 	{
 		.id = "remote_memory",
@@ -91,9 +91,9 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_TIME, .parents = "time", .words = "poll" },
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), for one "
-				"guest by KVM_CAP_HALT_POLL: then wake-ups take some microseconds "
-				"longer, and the CPU is free for others." }),
+			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), or for "
+				"one guest with KVM_CAP_HALT_POLL: wake-ups then take some "
+				"microseconds longer, but the CPU is free for others." }),
 	},
 	{
 		.id = "stopped",
@@ -256,9 +256,9 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_EVENT, .words = "directed_yield_attempted" },
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "A vCPU waits in vain for another one, for a lock or the end of "
-				"an interrupt: run fewer vCPUs on these CPUs, so that each has "
-				"one when it is needed." }),
+			{ NULL, "A vCPU waits for another one that does not run, for a lock or the "
+				"end of an interrupt: run fewer vCPUs on these CPUs, so that each "
+				"has a CPU when it needs one." }),
 	},
 	{
 		.id = "ple_window",
@@ -277,9 +277,9 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_ARGUMENT, .parents = "fault", .but = "write-protected|mmio" },
 		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
-			{ NULL, "A guest that began not long ago touches its memory for the first "
-				"time: huge pages or preallocated memory shorten that. Else look "
-				"for swapping, a balloon, or a migration." }),
+			{ NULL, "A guest that was just started touches its memory for the first "
+				"time: huge pages or preallocated memory make this shorter. "
+				"Otherwise look for swapping, a balloon, or a migration." }),
 	},
 	{
 		.id = "small_pages",
@@ -302,9 +302,9 @@ const struct rule finding_rules[] = {
 		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ NULL, "The first write to a page since the log of written pages was "
-				"read is such a fault: wait for the end of the migration or of "
-				"the backup, or let it be slower. Without either: pages that the "
-				"host merges (/sys/kernel/mm/ksm), or a snapshot of the VMM." }),
+				"read is such a fault: wait for the end of the migration or of the "
+				"backup, or slow it down. If there is neither: pages that the host "
+				"merges (/sys/kernel/mm/ksm), or a snapshot of the VMM." }),
 	},
 	{
 		.id = "conversions",
@@ -314,9 +314,9 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_EXIT, .parents = "userspace", .words = "MEMORY_FAULT" },
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
-			{ NULL, "The VMM converts a page for each: let the guest's drivers keep "
-				"their shared buffers (swiotlb=force and its size on the guest's "
-				"command line)." }),
+			{ NULL, "The VMM converts a page in each of these exits: let the guest's "
+				"drivers keep their shared buffers (swiotlb=force and its size on "
+				"the guest's command line)." }),
 	},
 	{
 		.id = "dirty_log",
@@ -325,8 +325,8 @@ const struct rule finding_rules[] = {
 		.what = { .use = USE_EVENT, .words = "kvm_pml_full" },
 		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
-			{ NULL, "Each event is 512 pages that the guest wrote. Wait for the end "
-				"of the migration or of the backup, or let it be slower." }),
+			{ NULL, "Each event is 512 pages that the guest wrote. Wait for the end of "
+				"the migration or of the backup, or slow it down." }),
 	},
 	{
 		.id = "dirty_ring",
@@ -336,7 +336,7 @@ const struct rule finding_rules[] = {
 		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Each event is a page that the guest wrote. Wait for the end of "
-				"the migration or of the backup, or let it be slower." }),
+				"the migration or of the backup, or slow it down." }),
 	},
 	{
 		.id = "swap",
@@ -380,8 +380,8 @@ const struct rule finding_rules[] = {
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Look again when fewer vCPU threads begin at once, and without "
-				"other users of BPF; arguments are lost where guests ask for very "
-				"many different ones." }),
+				"other users of BPF; arguments are lost if guests use very many "
+				"different ones." }),
 	},
 	{
 		.id = "kvmtop",
@@ -403,9 +403,9 @@ const struct rule finding_rules[] = {
 		.where = " --halts",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
-			{ NULL, "Look what the VMM's vCPU threads work at then. Functions of "
-				"security modules (security_*, tomoyo_*, apparmor_*): boot the "
-				"host with the ones alone that it needs (lsm=)." }),
+			{ NULL, "Look at what the VMM's vCPU threads do in these exits. If it is "
+				"functions of security modules (security_*, tomoyo_*, apparmor_*), "
+				"boot the host with only the modules that it needs (lsm=)." }),
 	},
 	{
 		.id = "vmm_thread",
@@ -462,10 +462,10 @@ const struct rule finding_rules[] = {
 		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "X2APIC_EOI|X2APIC_TPR|HV_EOI|HV_TPR",
-			  "kvm_amd avic=1 or kvm_intel enable_apicv=1: then this is no exit." },
+			  "kvm_amd avic=1 or kvm_intel enable_apicv=1: then it is not an exit." },
 			{ "IA32_SPEC_CTRL|IA32_PRED_CMD",
-			  "Newer kernels pass it through; else choose a cheaper mitigation in the "
-			  "guest (spectre_v2=...)." },
+			  "Newer kernels pass it through; otherwise choose a cheaper mitigation in "
+			  "the guest (spectre_v2=...)." },
 			{ "IA32_TSC|HV_TIME_REF_COUNT",
 			  "Offer an invariant TSC (+invtsc), and with Windows hv-time." },
 			{ "IA32_PMC|IA32_A_PMC|IA32_PERFEVTSEL|IA32_FIXED_CTR|"

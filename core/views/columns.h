@@ -130,7 +130,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(VCPU, COUNT("vcpu", "vCPU", 4), \
 	       .help = "its number") \
 	COLUMN(THREAD, TEXT("thread", "Thread", 15), .needs = NEEDS_VALUE, \
-	       .help = "what else the VMM runs, beside vCPUs") \
+	       .help = "what the VMM runs other than vCPUs") \
 	COLUMN(PID, COUNT("pid", "PID", 7), \
 	       .help = "of the process that runs it") \
 	COLUMN(TID, COUNT("tid", "TID", 7), \
@@ -193,7 +193,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(FAULTS, RATE("fault_rate", "Fault/s", 7), OF_EVENT(EVENT_FAULT), \
 	       .help = "page faults that KVM handled, of the tables from guest to host") \
 	COLUMN(AFFINITY, COUNT("affinity", "Affinity", 8), OF_HOST(HOST_AFFINITY), \
-	       .help = "on how many host CPUs it may run") \
+	       .help = "how many host CPUs it may run on") \
 	/* Where the time of vCPUs went. */ \
 	COLUMN(EXIT_COST, SHARE("cost_percent", "Cost%", 5), OF_TIME(TIME_KVM), \
 	       .help = "share of its vCPUs' time that exits cost: KVM% and User%") \
@@ -225,7 +225,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(CPU_TIME, SHARE("cpu_percent", "CPU%", 5), .total = TOTAL_SUM, OF_HOST(HOST_RUN), \
 	       .help = "time that its threads ran, as a share of one host CPU") \
 	COLUMN(VMM_TIME, SHARE("vmm_percent", "VMM%", 5), OF_HOST(HOST_THREAD), \
-	       .help = "time that the VMM's threads beside vCPUs ran, as a share of one " \
+	       .help = "time that the VMM's other threads ran, as a share of one " \
 		       "host CPU") \
 	COLUMN(VCPU_TIME, TIME("vcpu_ns", "vCPU time"), .needs = NEEDS_EXITS, \
 	       .help = "the time of its vCPUs: 100 % of the shares") \
@@ -270,9 +270,9 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the part of Time% in which it slept: for a page, a lock, I/O") \
 	COLUMN(WAIT_SHARE, SHARE("wait_percent", "Wait%", 5), \
 	       OF_TIME(TIME_WAIT), \
-	       .help = "beside Time%: in such exits its thread waited for a CPU") \
+	       .help = "in addition to Time%: in such exits its thread waited for a CPU") \
 	COLUMN(IDLE_SHARE, SHARE("idle_percent", "Idle%", 5), OF_TIME(TIME_IDLE), \
-	       .help = "beside Time%: in such exits, which are halts, it slept") \
+	       .help = "in addition to Time%: in such exits it slept, if they are halts") \
 	COLUMN(TIME_OF_ALL, SHARE("time_percent", "Time%", 5), .total = TOTAL_SUM, \
 	       .is_cost = true, \
 	       .help = "the same share as in Exits: of the time of all vCPUs that are shown, of " \
@@ -352,7 +352,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(EXIT_POLL, SHARE("poll_percent", "Poll%", 5), .needs = NEEDS_VALUE, \
 	       .help = "share of Took in which KVM polled, in a halt") \
 	COLUMN(EXIT_WAIT, TIME("wait_ns", "Wait"), .needs = NEEDS_VALUE, \
-	       .help = "beside Took: its thread waited for a CPU; -: not known, Took has it") \
+	       .help = "in addition to Took: its thread waited for a CPU; -: not known, in Took") \
 	COLUMN(PC, TEXT("pc", "Guest PC", 18), .needs = NEEDS_VALUE, \
 	       .help = "the address at which the guest was left, or goes on (Intel); -: " \
 		       "not known") \

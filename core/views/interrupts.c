@@ -142,8 +142,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 					  facts->source == SOURCE_HISTORY ?
 			"Interrupts were not measured: kvmtop -w FILE --keep interrupts keeps "
 			"them." :
-			"No interrupt is measured yet, or then: kvmtop measures interrupts while "
-			"it shows them, if the kernel lets it.");
+			"No interrupt was measured at this time: kvmtop measures interrupts while "
+			"it shows them, if the kernel allows it.");
 }
 
 const struct view_type view_interrupts = {

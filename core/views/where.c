@@ -310,7 +310,8 @@ static const char *note_of(const struct where_building *building)
 		return building->facts->is_span ?
 			       "No code was sampled: perf record -g -F 99 -e cycles -e 'kvm:*' "
 			       "does it." :
-			       "A recording's code is shown of all of it: e, or kvmtop report.";
+			       "Code is shown for the entire recording: press End, or use kvmtop "
+			       "report.";
 	if (building->least_ns)
 		return "Calls of less than 0.1 % of the time are left out: choose a guest, or an "
 		       "exit.";

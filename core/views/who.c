@@ -441,7 +441,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		view->note = who_why_none(query, facts, USE_WAIT, "No vCPU waited for a CPU.",
 					  facts->source == SOURCE_HISTORY ?
 			"Waits were not measured: kvmtop -w FILE --keep who keeps them." :
-			"No wait is measured yet, or then: kvmtop measures waits while it shows "
+			"No wait was measured at this time: kvmtop measures waits while it shows "
 			"them, if it can (--list-providers).");
 }
 

@@ -85,7 +85,7 @@ log --view why | tail -n +2 >"$TMP/why"
 # When it has ended its average is known: the VMM was slow.
 is "$(of rule '"rule":"(exit_open|user_device|slow_vmm)' <"$TMP/why")" \
 	"user_device exit_open exit_open exit_open exit_open slow_vmm - " "a finding while it is"
-evidence='vCPU 0: open 4\.5 s \(a finding from 1 s on\); io, which the VMM has as IO'
+evidence='vCPU 0: open 4\.5 s \(threshold 1 s\); io, which the VMM has as IO'
 like "$(cat "$TMP/why")" "\"evidence\":\"$evidence\"" "with the evidence"
 
 # Four and a half seconds are open.

@@ -205,7 +205,7 @@ is "$("$KVMTOP" -r "$recorded" -l -c --view exits | sum delta)" "$all" \
 is "$("$KVMTOP" -r "$recorded" -l -c --view exits -s 0.01 -n 3 | cut -d, -f1 | sort -u | wc -l)" 4 \
 	"-s and -n are of its intervals"
 like "$("$KVMTOP" -r "$recorded" -l -n 1 -s 0.000000001 2>&1)" \
-	'^kvmtop: -s 1e-09 would be too many samples' "an interval that is too short is said"
+	'^kvmtop: -s 1e-09 would make too many samples' "an interval that is too short is said"
 is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
 	grep -o '"delta":[0-9]*' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$all" \
 	"--from: a span as one interval"
@@ -257,7 +257,7 @@ same_files "$TMP/folder.out" "$TMP/file.out" "timeline -r FOLDER"
 is "$(status "$TMP/folder")" 1 "a folder with an empty file"
 like "$(cat "$TMP/err")" "folder: the file is empty" "and why"
 rm "$TMP/folder/data"
-like "$("$KVMTOP" -r "$TMP/folder" -1 2>&1)" "folder: not a captured machine, " \
+like "$("$KVMTOP" -r "$TMP/folder" -1 2>&1)" "folder: neither a captured machine " \
 	"-r of another folder"
 like "$("$KVMTOP" -r "$recorded" -f help)" '^  kvm_exit\(cpuid\)$' "-f help: its names"
 like "$("$KVMTOP" -r "$TMP/acrn" -l 2>&1)" 'cycles: give the TSC.s frequency with --frequency' \
@@ -578,7 +578,7 @@ screen_has '^ npf +61 ' "an interval that is too short"
 screen_keys t
 screen_has ' at 0\.18934 s from the start$' "is longer"
 screen_keys q
-screen_has '^kvmtop: -s 1e-06 would be too many samples' "and that is said"
+screen_has '^kvmtop: -s 1e-06 would make too many samples' "and that is said"
 script_start 80 24 report --frequency 1000 /dev/fd/3 3<"$TMP/acrn"
 screen_has 'entire recording$' "a file without a name has samples, too"
 

@@ -45,7 +45,7 @@ rm "$TMP/masked.in"
 
 begin masked irqguest 1000000000 0 0
 why masked 'vmm_thread_ratio = 0.02'
-like "$(cat "$TMP/why")" ' % of a CPU \(a finding from 2 % on\); irqguest.*,vmm_thread,' \
+like "$(cat "$TMP/why")" ' % of a CPU \(threshold 2 %\); irqguest.*,vmm_thread,' \
 	"a busy thread of the VMM is found, by its name"
 why masked 'vmm_thread_ratio = 1.1'
 is "$(grep -c ',vmm_thread,' "$TMP/why")" 0 "below the threshold it is not"

@@ -333,7 +333,7 @@ TEST(a_busy_thread_of_the_vmm, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "vmm_thread db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "25.0 % of a CPU (a finding from 10 % on); IO");
+			    "25.0 % of a CPU (threshold 10 %); IO");
 	assert_non_null(strstr(cell_of(world, "remedy"), "perf top -p 4000 --sort comm,symbol"));
 }
 
@@ -355,7 +355,7 @@ TEST(interrupts_that_are_not_taken, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "interrupts db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "1474/s (a finding from 500/s on); most: line 8 raised 1024/s");
+			    "1474/s (threshold 500/s); most: line 8 raised 1024/s");
 	assert_non_null(strstr(cell_of(world, "remedy"), "RTC"));
 }
 
@@ -371,7 +371,7 @@ TEST(small_pages_of_a_small_guest, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "small_pages db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "100.0 % of it (a finding from 50 % on)");
+			    "100.0 % of it (threshold 50 %)");
 }
 
 /* It is a finding where the host gives huge pages, or that is not known. */
@@ -406,7 +406,7 @@ TEST(faults_of_new_pages, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "page_faults db1 0 critical 30.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 30.0 % of its time (a finding from 5 % on); most: npf write "
+			    "vCPU 0: 30.0 % of its time (threshold 5 %); most: npf write "
 			    "4K 30000/s");
 }
 
@@ -445,7 +445,7 @@ TEST(the_worst_vcpu_and_how_many, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 1 critical 30.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
+			    "vCPU 1: 30.0 % of its time (threshold 10 %); it was last on "
 			    "CPU 3; 2 of 2 vCPUs");
 }
 
@@ -496,7 +496,7 @@ TEST(who_had_the_cpu, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
+			    "vCPU 0: 50.0 % of its time (threshold 10 %); it was last on "
 			    "CPU 3; who had the CPU: its own vCPU 1 (80 %), web1 vCPU 0 (10 %), "
 			    "make (10 %)");
 }
@@ -517,7 +517,7 @@ TEST(who_had_the_cpu_is_not_known, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
+			    "vCPU 0: 50.0 % of its time (threshold 10 %); it was last on "
 			    "CPU 3, the only one that it may use");
 	whole_second(world, 1, 0);
 	add(world, (struct key){ 1, 0, WAIT }, SECOND);
@@ -547,7 +547,7 @@ TEST(an_exit_that_does_not_end, setup, teardown)
 	}
 	assert_string_equal(found(world), "exit_open db1 0 critical 100.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: open 2.2 s (a finding from 1 s on); IO_INSTRUCTION, which the "
+			    "vCPU 0: open 2.2 s (threshold 1 s); IO_INSTRUCTION, which the "
 			    "VMM has as IO");
 	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L -o tid,stat,wchan 4000 (T: "));
 	assert_non_null(strstr(cell_of(world, "remedy"), "/proc/4000/task/4001/stack"));
@@ -580,7 +580,7 @@ TEST(a_vmm_that_is_stopped, setup, teardown)
 	}
 	assert_string_equal(found(world), "stopped db1 0 critical 100.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 100.0 % of its time (a finding from 5 % on)");
+			    "vCPU 0: 100.0 % of its time (threshold 5 %)");
 	assert_non_null(strstr(cell_of(world, "remedy"), "kill -CONT"));
 }
 
@@ -598,9 +598,9 @@ TEST(an_ended_vcpu_is_none_of_them, setup, teardown)
 		take(world);
 		assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 		assert_string_equal(cell_of(world, "evidence"),
-				    i == 1 ? "vCPU 0: 50.0 % of its time (a finding from 10 % on); "
+				    i == 1 ? "vCPU 0: 50.0 % of its time (threshold 10 %); "
 					     "1 of 2 vCPUs" :
-					     "vCPU 0: 50.0 % of its time (a finding from 10 % on)");
+					     "vCPU 0: 50.0 % of its time (threshold 10 %)");
 	}
 }
 
@@ -618,7 +618,7 @@ TEST(a_quota_is_no_want_of_cpus, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); "
+			    "vCPU 0: 50.0 % of its time (threshold 5 %); "
 			    "/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs");
 	assert_non_null(strstr(cell_of(world, "remedy"),
 			       "Raise the quota in /sys/fs/cgroup/db1/cpu.max, which allows 0.5 "
@@ -729,7 +729,7 @@ TEST(a_quota_without_a_name, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 5 % on)");
+			    "vCPU 0: 50.0 % of its time (threshold 5 %)");
 }
 
 /* Who cannot read a quota must not blame the CPUs alone. */
@@ -743,7 +743,7 @@ TEST(a_quota_that_cannot_be_read_may_be_the_cause, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); maybe a quota "
+			    "vCPU 0: 50.0 % of its time (threshold 10 %); maybe a quota "
 			    "that cannot be read");
 }
 
@@ -776,7 +776,7 @@ TEST(what_kvmtop_takes, setup, teardown)
 	}
 	assert_string_equal(found(world), "kvmtop db1 0 major 10.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 10.0 % of its time (a finding from 3 % on); 500 ns of each "
+			    "vCPU 0: 10.0 % of its time (threshold 3 %); 500 ns of each "
 			    "exit; 1 of 2 vCPUs");
 }
 
@@ -834,7 +834,7 @@ TEST(what_another_kvmtop_found, setup, teardown)
 	world->query.guest = 2;
 	assert_string_equal(found(world), "cpu_wait web1 - critical -");
 	assert_non_null(strstr(cell_of(world, "evidence"), "run kvmtop why there"));
-	assert_non_null(strstr(cell_of(world, "remedy"), "Move vCPUs to CPUs that are idle"));
+	assert_non_null(strstr(cell_of(world, "remedy"), "Move vCPUs to idle CPUs"));
 	take(world);
 	assert_string_equal(found(world), ""); /* it is over */
 }
@@ -938,7 +938,7 @@ TEST(the_device_is_named, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "user_device db1 0 critical 28.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 28.0 % of its time (a finding from 5 % on); most: "
+			    "vCPU 0: 28.0 % of its time (threshold 5 %); most: "
 			    "IO_INSTRUCTION 0x1f0 read 2 IDE1 1500/s");
 	assert_string_equal(cell_of(world, "remedy"),
 			    "Use virtio-blk or virtio-scsi in place of the IDE disk.");
@@ -955,7 +955,7 @@ TEST(a_slow_device_is_one_cause, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "slow_vmm db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 5 ms each (a finding from 0.5 ms on); most: IO_INSTRUCTION "
+			    "vCPU 0: 5 ms each (threshold 0.5 ms); most: IO_INSTRUCTION "
 			    "0x1f0 read 2 IDE1 100/s");
 }
 
@@ -968,7 +968,7 @@ TEST(a_very_slow_device_takes_seconds, setup, teardown)
 	exits(world, 1, 0, USER_IO, 1, SECOND * 999 / 1000);
 	take(world);
 	assert_string_equal(found(world), "slow_vmm db1 0 critical 99.9%");
-	assert_non_null(strstr(cell_of(world, "evidence"), "vCPU 0: 1.00 s each (a finding from "));
+	assert_non_null(strstr(cell_of(world, "evidence"), "vCPU 0: 1.00 s each (threshold "));
 }
 
 /* Where the arguments were not counted the exit is named. */
@@ -1058,8 +1058,8 @@ TEST(a_paused_guest, setup, teardown)
 	}
 	assert_string_equal(found(world), "paused db1 - critical 100.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "all vCPUs, out of KVM_RUN and asleep: 100.0 % of its time (a finding "
-			    "from 95 % on)");
+			    "all vCPUs, out of KVM_RUN and asleep: 100.0 % of its time (threshold "
+			    "95 %)");
 	assert_non_null(strstr(cell_of(world, "remedy"), "virsh resume"));
 	out_and_asleep(world, 0, 3, 3 * SECOND);
 	out_and_asleep(world, 1, 3, 3 * SECOND);
@@ -1099,7 +1099,7 @@ TEST(a_pager, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "blocked_in_kvm db1 0 critical 88.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 88.0 % of its time (a finding from 5 % on); most: npf");
+			    "vCPU 0: 88.0 % of its time (threshold 5 %); most: npf");
 	assert_non_null(strstr(cell_of(world, "remedy"), "handle_userfault"));
 	assert_non_null(strstr(cell_of(world, "remedy"),
 			       " kvmtop where -g db1 -f npf --halts shows the code."));
@@ -1115,7 +1115,7 @@ TEST(what_sleeps_in_an_exit_is_no_work, setup, teardown)
 	add(world, (struct key){ 1, 0, BLOCK }, SECOND / 100 * 6);
 	take(world);
 	assert_string_equal(found(world), "blocked_in_kvm db1 0 minor 6.0%");
-	assert_non_null(strstr(cell_of(world, "evidence"), "(a finding from 5 % on)"));
+	assert_non_null(strstr(cell_of(world, "evidence"), "(threshold 5 %)"));
 	assert_null(strstr(cell_of(world, "evidence"), "most"));
 	assert_null(strstr(cell_of(world, "remedy"), "page"));
 }
@@ -1133,7 +1133,7 @@ TEST(a_vmm_that_sleeps, setup, teardown)
 	take(world);
 	assert_string_equal(found(world), "blocked_in_vmm db1 0 critical 92.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 92.0 % of its time (a finding from 5 % on); most: IO");
+			    "vCPU 0: 92.0 % of its time (threshold 5 %); most: IO");
 	assert_non_null(strstr(cell_of(world, "remedy"),
 			       " kvmtop where -g db1 --halts shows the code."));
 }

@@ -540,7 +540,7 @@ static char *manual(void)
 	size_t size;
 
 	assert_int_equal(read_whole("man/kvmtop-why.8", 1 << 20, &text, &size), 0);
-	begin = strstr(text, "No recording has");
+	begin = strstr(text, "No recording can show");
 	assert_non_null(begin);
 	end = strstr(begin, ".Sh ");
 	assert_non_null(end);

@@ -144,7 +144,7 @@ TEST(nothing_came, setup, teardown)
 
 	take(world);
 	build(world);
-	assert_non_null(strstr(world->view.note, "No interrupt is measured yet, or then"));
+	assert_non_null(strstr(world->view.note, "No interrupt was measured at this time"));
 	world->facts.source = SOURCE_HISTORY;
 	build(world);
 	assert_non_null(strstr(world->view.note, "kvmtop -w FILE --keep interrupts"));

@@ -636,7 +636,7 @@ TEST(without_code, set_up, clean_up)
 		{ SOURCE_LIVE, false, NULL },
 		{ SOURCE_HISTORY, false, "No code was kept: kvmtop -w FILE --keep where" },
 		{ SOURCE_RECORDING, true, "No code was sampled: perf record -g" },
-		{ SOURCE_RECORDING, false, "A recording's code is shown of all of it" },
+		{ SOURCE_RECORDING, false, "Code is shown for the entire recording" },
 	};
 	struct world *world = *state;
 
