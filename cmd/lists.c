@@ -7,6 +7,7 @@
 
 #include "lib/clock.h"
 #include "lib/process.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "cmd/top.h"
 #include "cmd/source.h"
@@ -106,11 +107,6 @@ int list_guests(const struct env *env, list_guest *print)
 	return err ? say_failure(err, &error) : status;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void list_fields(const struct fields *fields, list_name *print)
 {
 	uint32_t n = fields_count(fields);
@@ -125,7 +121,7 @@ void list_fields(const struct fields *fields, list_name *print)
 		    field->use != USE_EXIT_PART && !field->is_abandoned)
 			names[nr++] = field->listed;
 	}
-	qsort(names, nr, sizeof(*names), compare_names);
+	qsort(names, nr, sizeof(*names), text_compare);
 	for (size_t i = 0; i < nr; i++) {
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
 			print(names[i]);

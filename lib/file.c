@@ -170,14 +170,10 @@ bool path_exists(const char *path)
 
 /* ---- replacing: a file without a name is linked beside the old one, then renamed over it ---- */
 
-/* Gives the new file the old file's owner, if permitted, and mode. */
-static void take_after(int fd, const struct stat *old)
-{
-	(void)!fchown(fd, old->st_uid, old->st_gid);
-	(void)!fchmod(fd, old->st_mode & 0777);
-}
-
-/* Opens a file without a name in the folder; -1: not possible there. */
+/*
+ * Opens a file without a name in the folder, with the old file's owner, if permitted, and mode. -1:
+ * not possible there.
+ */
 static int open_nameless(const struct output *output)
 {
 	struct stat old;
@@ -190,8 +186,10 @@ static int open_nameless(const struct output *output)
 			  faccessat(output->folder, output->name, W_OK, 0) < 0)))
 		return -1;
 	fd = openat(output->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	if (fd >= 0 && is_there)
-		take_after(fd, &old);
+	if (fd >= 0 && is_there) {
+		(void)!fchown(fd, old.st_uid, old.st_gid);
+		(void)!fchmod(fd, old.st_mode & 0777);
+	}
 	return fd;
 }
 

@@ -79,6 +79,11 @@ const char *word_nearest(const char *const *words, size_t nr, const char *typed)
 	return nearest;
 }
 
+int text_compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void hex_put(char *ret_text, const uint8_t *bytes, size_t nr)
 {
 	ret_text[0] = '\0';

@@ -21,6 +21,9 @@ int word_find(const char *const *words, size_t nr, const char *typed);
 /* The word that is most like what was typed: NULL if in each more than a third of it is wrong. */
 const char *word_nearest(const char *const *words, size_t nr, const char *typed);
 
+/* For qsort(3) and bsearch(3) among pointers to texts. */
+int text_compare(const void *a, const void *b);
+
 /* Two digits for each byte, and a NUL. */
 void hex_put(char *ret_text, const uint8_t *bytes, size_t nr);
 

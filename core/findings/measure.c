@@ -5,6 +5,7 @@
 
 #include "lib/array.h"
 #include "lib/number.h"
+#include "lib/text.h"
 #include "core/facts/shared_fields.h"
 #include "core/findings/measure.h"
 #include "core/findings/rules.h"
@@ -383,11 +384,6 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	}
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void sort_names(struct measure *measure)
 {
 	const struct guests *guests = measure->facts->guests;
@@ -396,7 +392,7 @@ static void sort_names(struct measure *measure)
 	array_grow_unset(&measure->names, &measure->room_names, measure->nr_names + 1);
 	for (size_t i = 0; i < measure->nr_names; i++)
 		measure->names[i] = guests_at(guests, i)->name;
-	qsort(measure->names, measure->nr_names, sizeof(*measure->names), compare_names);
+	qsort(measure->names, measure->nr_names, sizeof(*measure->names), text_compare);
 }
 
 /* Only vCPUs for which a rule measures anything have details of it: most have none. */

@@ -43,11 +43,6 @@ static void list_add(struct error *error, size_t start, const char *item)
 	snprintf(error->text + at, room, "%s%s", comma, item);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /*
  * Where there are guests that the search cannot see: their processes, by command or threads, or
  * the number of processes that it cannot tell from guests. Returns whether there are any.
@@ -85,7 +80,7 @@ static int not_found(const struct guests *guests, const char *name, struct error
 
 	for (size_t i = 0; i < guests_count(guests); i++)
 		names[i] = guests_at(guests, i)->name;
-	qsort(names, guests_count(guests), sizeof(*names), compare_names);
+	qsort(names, guests_count(guests), sizeof(*names), text_compare);
 	error_set(error, 0, "no guest named \"%.64s\"", name);
 	if (!add_denied(guests, error) && !guests_count(guests))
 		error_add(error, "there are no guests");

@@ -171,12 +171,6 @@ static bool is_right(struct passwords *passwords, const char *name, const char *
 	return made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
 }
 
-static void remember(struct passwords *passwords, const char *name, const char *password)
-{
-	passwords->right[find_user(passwords->config, name)] =
-		(struct right){ true, siphash(passwords->key, password, strlen(password)) };
-}
-
 /* ---- waiting */
 
 static void forget(char *text)
@@ -212,8 +206,8 @@ static struct login *next_login(const struct passwords *passwords)
 static void check_next(struct passwords *passwords)
 {
 	struct login *login = next_login(passwords);
-	bool is = is_remembered(passwords, find_user(passwords->config, login->name),
-				login->password);
+	size_t user = find_user(passwords->config, login->name);
+	bool is = is_remembered(passwords, user, login->password);
 
 	DL_DELETE(passwords->waiting, login);
 	if (!is) {
@@ -223,7 +217,9 @@ static void check_next(struct passwords *passwords)
 		pthread_mutex_lock(&passwords->lock);
 	}
 	if (is)
-		remember(passwords, login->name, login->password);
+		passwords->right[user] = (struct right){
+			true, siphash(passwords->key, login->password, strlen(login->password))
+		};
 	answer(passwords, login, is ? PASSWORD_RIGHT : PASSWORD_WRONG);
 }
 

@@ -105,27 +105,17 @@ static int bind_and_listen(int fd, const struct sockaddr *address, socklen_t siz
 	return bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-/* The name in its folder, wherever the path leads meanwhile. */
-static int set_path(const struct output *place, struct sockaddr_un *ret_address)
+/* By the name in its folder, wherever the path leads meanwhile. */
+static int make_unix(const struct output *place, int fd, struct listener *ret_listener)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t size = sizeof(address.sun_path);
+	struct stat st;
+	int err;
 
 	if ((size_t)snprintf(address.sun_path, size, "/proc/self/fd/%d/%s", place->folder,
 			     place->name) >= size)
 		return -ENAMETOOLONG;
-	*ret_address = address;
-	return 0;
-}
-
-static int make_unix(const struct output *place, int fd, struct listener *ret_listener)
-{
-	struct sockaddr_un address;
-	struct stat st;
-	int err = set_path(place, &address);
-
-	if (err)
-		return err;
 	remove_dead(place, &address);
 	err = bind_and_listen(fd, (const struct sockaddr *)&address, sizeof(address));
 	if (!err && fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Runs libmicrohttpd's loop, and answers its clients. */
 #include <errno.h>
+#include <microhttpd.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,12 +14,12 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/process.h"
 #include "lib/http/server.h"
 #include "lib/http/access.h"
-#include "lib/http/library.h"
 #include "lib/xalloc.h"
 
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
@@ -28,6 +29,27 @@
 #define LOOK_MS 1000 /* between two looks for clients that had their time */
 #define NS_PER_S UINT64_C(1000000000)
 #define PEM_MAX (1 << 20)
+#define LIBRARY "libmicrohttpd.so.12"
+
+/* Its functions, by name. */
+struct library {
+	__typeof__(&MHD_start_daemon) start_daemon;
+	__typeof__(&MHD_stop_daemon) stop_daemon;
+	__typeof__(&MHD_run) run;
+	__typeof__(&MHD_get_timeout) get_timeout;
+	__typeof__(&MHD_get_daemon_info) daemon_info;
+	__typeof__(&MHD_get_connection_info) connection_info;
+	__typeof__(&MHD_suspend_connection) suspend;
+	__typeof__(&MHD_resume_connection) resume;
+	__typeof__(&MHD_create_response_from_buffer_with_free_callback) create_response;
+	__typeof__(&MHD_add_response_header) add_header;
+	__typeof__(&MHD_queue_response) queue_response;
+	__typeof__(&MHD_destroy_response) destroy_response;
+	__typeof__(&MHD_lookup_connection_value) lookup_value;
+	__typeof__(&MHD_basic_auth_get_username_password) get_password;
+	__typeof__(&MHD_free) free;
+	__typeof__(&MHD_is_feature_supported) has_feature;
+};
 
 struct server {
 	struct server_config config;
@@ -87,8 +109,6 @@ static enum MHD_Result send_document(const struct server *server, struct MHD_Con
 	if (!document)
 		document = document_new("text/plain; charset=utf-8", words_of(status),
 					strlen(words_of(status)), false);
-	if (!document)
-		return MHD_NO;
 	response = library->create_response(document->size, document->bytes, drop_bytes);
 	if (!response) {
 		document_drop(document);
@@ -113,13 +133,6 @@ static unsigned int status_of(enum password_answer answer)
 	return answer == PASSWORD_RIGHT ? MHD_HTTP_OK : MHD_HTTP_UNAUTHORIZED;
 }
 
-static void forget(const struct server *server, char *password)
-{
-	if (password)
-		explicit_bzero(password, strlen(password));
-	server->library.free(password);
-}
-
 /* MHD_HTTP_OK: the client may read; 0: the library comes here again when there is an answer. */
 static unsigned int check_client(const struct server *server, struct visitor *visitor)
 {
@@ -141,7 +154,9 @@ static unsigned int check_client(const struct server *server, struct visitor *vi
 		passwords_check(server->passwords, &visitor->login, name, password);
 	}
 	server->library.free(name);
-	forget(server, password);
+	if (password)
+		explicit_bzero(password, strlen(password));
+	server->library.free(password);
 	return answer == PASSWORD_UNKNOWN ? 0 : status_of(answer);
 }
 
@@ -154,18 +169,12 @@ static void on_answer(struct login *login)
 	visitor->server->library.resume(visitor->connection);
 }
 
-static const char *header_of(const struct server *server, struct MHD_Connection *connection,
-			     const char *name)
-{
-	const char *value = server->library.lookup_value(connection, MHD_HEADER_KIND, name);
-
-	return value ? value : "";
-}
-
 /* "gzip" in a list of codings, unless its weight is 0. */
-static bool accepts_gzip(const char *codings)
+static bool accepts_gzip(const struct server *server, struct MHD_Connection *connection)
 {
-	const char *found = strstr(codings, "gzip");
+	const char *codings = server->library.lookup_value(connection, MHD_HEADER_KIND,
+							   MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	const char *found = codings ? strstr(codings, "gzip") : NULL;
 	double weight;
 
 	return found && (sscanf(found, "gzip ; q = %lf", &weight) < 1 || weight > 0);
@@ -209,8 +218,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		return MHD_YES;
 	if (status != MHD_HTTP_OK)
 		return send_document(server, connection, status, NULL);
-	request.takes_gzip = accepts_gzip(header_of(server, connection,
-						    MHD_HTTP_HEADER_ACCEPT_ENCODING));
+	request.takes_gzip = accepts_gzip(server, connection);
 	status = server->config.answer(server->config.arg, &request, &document);
 	return send_document(server, connection, status, document);
 }
@@ -312,6 +320,38 @@ static void *run(void *arg)
 
 /* ---- start and stop */
 
+/* The library stays: others of the program's own may use what it loaded. */
+static int load_library(struct library *ret_library, struct error *error)
+{
+	static const char *const names[] = { LIBRARY, NULL };
+	const struct library_function all[] = {
+		{ "MHD_start_daemon", &ret_library->start_daemon },
+		{ "MHD_stop_daemon", &ret_library->stop_daemon },
+		{ "MHD_run", &ret_library->run },
+		{ "MHD_get_timeout", &ret_library->get_timeout },
+		{ "MHD_get_daemon_info", &ret_library->daemon_info },
+		{ "MHD_get_connection_info", &ret_library->connection_info },
+		{ "MHD_suspend_connection", &ret_library->suspend },
+		{ "MHD_resume_connection", &ret_library->resume },
+		{ "MHD_create_response_from_buffer_with_free_callback",
+		  &ret_library->create_response },
+		{ "MHD_add_response_header", &ret_library->add_header },
+		{ "MHD_queue_response", &ret_library->queue_response },
+		{ "MHD_destroy_response", &ret_library->destroy_response },
+		{ "MHD_lookup_connection_value", &ret_library->lookup_value },
+		{ "MHD_basic_auth_get_username_password", &ret_library->get_password },
+		{ "MHD_free", &ret_library->free },
+		{ "MHD_is_feature_supported", &ret_library->has_feature },
+	};
+	void *handle;
+	int err = library_load(names, all, ARRAY_SIZE(all), &handle, error);
+
+	if (err == -ENOENT)
+		error_set(error, err, "--listen needs " LIBRARY ", which cannot be loaded here; "
+			  "--prometheus FILE.prom does without");
+	return err;
+}
+
 static int read_pem(const char *path, char **ret_text, struct error *error)
 {
 	size_t size;
@@ -410,7 +450,7 @@ int server_start(const struct server_config *config, struct server **ret_server,
 	server->config = *config;
 	server->listener.fd = -1;
 	server->wake_fd = -1;
-	err = microhttpd_load(&server->library, error);
+	err = load_library(&server->library, error);
 	if (!err)
 		err = read_config(server, error);
 	if (!err)
@@ -446,5 +486,5 @@ void server_stop(struct server *server)
 	free(server->cert);
 	free(server->key);
 	web_config_release(&server->web);
-	free(server); /* the library stays: others of the program's own may use what it loaded */
+	free(server);
 }

@@ -20,7 +20,6 @@
 #include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
-#include "providers/account/lives.h"
 #include "providers/account/times.h"
 #include "providers/providers.h"
 
@@ -60,7 +59,6 @@ struct ended_part {
 struct account {
 	struct provider_args args;
 	struct account_reader *reader;
-	struct account_lives *lives; /* NULL: not known */
 	bool notes_vms; /* the last statistics of VMs are wanted */
 	struct known_vm *vms;
 	struct ended_part *ended; /* not in a sample yet */
@@ -488,7 +486,7 @@ static void add_all_ended(struct account *account, struct sample *sample)
 {
 	size_t nr = 0, all;
 
-	account_lives_read(account->lives);
+	account_read_lives(account->reader);
 	all = account->nr_ended;
 	forget_seen(account);
 	for (size_t i = 0; i < all; i++) {
@@ -566,7 +564,6 @@ static void account_close(void *opened)
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
-	account_lives_free(account->lives);
 	while (account->nr_ended)
 		free(account->ended[--account->nr_ended].bytes);
 	free(account->ended);
@@ -580,7 +577,7 @@ static void account_close(void *opened)
 
 static int load_reader(struct account *account, bool with_bytes, struct error *error)
 {
-	const struct account_lives_config lives = {
+	const struct account_lives lives = {
 		.begun = take_begun, .ended = with_bytes ? take_ended : NULL, .arg = account,
 	};
 	int err = account_reader_new(with_bytes ? account->layouts : NULL, &account->reader, error);
@@ -588,8 +585,7 @@ static int load_reader(struct account *account, bool with_bytes, struct error *e
 	if (err)
 		return err;
 	vm_watch_init(&account->watch);
-	account->lives = account_lives_new(&lives);
-	account->notes_vms = account->lives && lives.ended;
+	account->notes_vms = account_watch_lives(account->reader, &lives) && lives.ended;
 	return 0;
 }
 

@@ -72,8 +72,29 @@ int account_read(struct account_reader *reader, pid_t pid, bool with_bytes, acco
 		 void *arg);
 
 /*
- * Reads guests' memory and registers instead, with account_read_guest() alone. arch: of the host.
- * 0, or -errno with error.
+ * ---- Which VMs have begun and ended since the reading before, in the kernel's order: what a guest
+ * that is not there at any reading is called and has counted, and the last counts of others.
+ *
+ * Source: programs on KVM's kvm_arch_init_vm(), kvm_arch_destroy_vm() and kvm_arch_vcpu_destroy(),
+ * which no exit runs.
+ */
+
+/* What they get is valid until they return. ended NULL: only begins are noted. */
+struct account_lives {
+	void (*begun)(void *arg, const struct account_begun *begun);
+	account_take_fn *ended;
+	void *arg;
+};
+
+/* False: the kernel attaches no such programs. */
+bool account_watch_lives(struct account_reader *reader, const struct account_lives *lives);
+
+/* Gives all since the call before. */
+void account_read_lives(struct account_reader *reader);
+
+/*
+ * ---- Reads guests' memory and registers instead, with account_read_guest() alone. arch: of the
+ * host. 0, or -errno with error.
  */
 int account_guest_reader_new(const struct arch *arch, struct account_reader **ret_reader,
 			     struct error *error);

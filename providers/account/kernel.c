@@ -21,6 +21,7 @@
 #include "host/machine.h"
 #include "providers/account/account.h"
 #include "providers/account/account.skel.h"
+#include "providers/account/lives.skel.h"
 #include "providers/bpf/bpf.h"
 
 /* At least what the kernel gives at once: eight pages, of 64 KB at most. */
@@ -38,6 +39,9 @@ struct account_reader {
 	size_t nr_links, room_links;
 	bool reads_one;
 	char *bytes; /* READ_BYTES */
+	struct account_lives lives;
+	struct lives_program *lives_program; /* NULL: they are not watched */
+	struct ring_buffer *ring;	     /* what it notes */
 };
 
 /* ---- layouts */
@@ -213,6 +217,8 @@ void account_reader_free(struct account_reader *reader)
 	while (reader->nr_links)
 		account_forget(reader, reader->links[0].pid);
 	account_program__destroy(reader->program);
+	ring_buffer__free(reader->ring);
+	lives_program__destroy(reader->lives_program);
 	free(reader->links);
 	free(reader->bytes);
 	free(reader);
@@ -295,6 +301,46 @@ int account_reader_new(struct account_layout *layouts, struct account_reader **r
 	int err = layouts ? add_layouts(layouts, error) : 0;
 
 	return err ? err : reader_new(ret_reader, false, EXIT_NOWHERE, error);
+}
+
+/* ---- the begin and the end of VMs */
+
+static int take_life(void *arg, void *record, size_t size)
+{
+	const struct account_lives *lives = arg;
+	const struct account_begun *begun = record;
+	const struct account_ended *ended = record;
+
+	if (begun->kind == ACCOUNT_BEGUN && size >= sizeof(*begun))
+		lives->begun(lives->arg, begun);
+	else if (begun->kind == ACCOUNT_ENDED && size >= sizeof(*ended) + ended->head.size)
+		lives->ended(lives->arg, &ended->head, ended->bytes);
+	return 0;
+}
+
+bool account_watch_lives(struct account_reader *reader, const struct account_lives *lives)
+{
+	struct lives_program *program = lives_program__open();
+
+	if (!program)
+		return false;
+	reader->lives = *lives;
+	bpf_program__set_autoload(program->progs.on_end, lives->ended);
+	bpf_program__set_autoload(program->progs.on_vcpu_end, lives->ended);
+	if (!lives_program__load(program) && !lives_program__attach(program))
+		reader->ring = ring_buffer__new(bpf_map__fd(program->maps.lives), take_life,
+						&reader->lives, NULL);
+	if (reader->ring)
+		reader->lives_program = program;
+	else
+		lives_program__destroy(program);
+	return reader->ring;
+}
+
+void account_read_lives(struct account_reader *reader)
+{
+	if (reader->ring)
+		ring_buffer__consume(reader->ring);
 }
 
 /* ---- guests: their memory and registers */

@@ -45,18 +45,6 @@ static struct vcpu_times *find_vcpu(struct account_times *times, const struct ac
 	return vcpu;
 }
 
-static void begin_thread(struct vcpu_times *vcpu, uint32_t tid, const struct passed *now)
-{
-	*vcpu = (struct vcpu_times){ .key = vcpu->key, .hh = vcpu->hh, .tid = tid, .first = *now,
-				     .latest = *now };
-}
-
-/* Whether the thread has slept from one reading to the other. */
-static bool has_slept_on(const struct passed *before, const struct passed *now)
-{
-	return before->open_ns && before->thread.sleeps == now->thread.sleeps;
-}
-
 static bool is_blocked(const struct passed *passed)
 {
 	return passed->thread.asleep_ns && !passed->open_ns;
@@ -113,9 +101,11 @@ bool account_times_read(struct account_times *times, const struct account_head *
 		now.open_ns = now.thread.asleep_ns;
 	vcpu = find_vcpu(times, head);
 	if (vcpu->tid != head->tid)
-		begin_thread(vcpu, head->tid, &now);
+		*vcpu = (struct vcpu_times){ .key = vcpu->key, .hh = vcpu->hh, .tid = head->tid,
+					     .first = now, .latest = now };
 	before = &vcpu->latest;
-	if (now.open_ns && has_slept_on(before, &now))
+	/* The thread has slept from one reading to the other. */
+	if (now.open_ns && before->open_ns && before->thread.sleeps == now.thread.sleeps)
 		now.open_ns = before->open_ns + minus(now.thread.now_ns, before->thread.now_ns);
 	/* The wait for a start is in no sum of KVM's: what was seen of it is kept. */
 	if (!now.open_ns && now.halts.count == before->halts.count)

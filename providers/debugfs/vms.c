@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "lib/xalloc.h"
 #include "host/machine.h"
@@ -38,8 +39,7 @@ static void add_vm(struct debugfs_vms *vms, const struct dirent *entry)
 		vm->pid = folder.creator;
 		vm->is_new = true;
 		vm->is_late = vms->is_watching;
-		vm->next = vms->first;
-		vms->first = vm;
+		LL_PREPEND(vms->first, vm);
 	}
 	vm->is_there = true;
 }
@@ -66,8 +66,7 @@ static struct debugfs_owner *get_owner(struct debugfs_vms *vms, uint32_t guest)
 	owner = xcalloc(1, sizeof(*owner) + vms->nr_counters * sizeof(owner->totals[0]));
 	owner->guest = guest;
 	owner->is_new = owner->is_from_zero = true;
-	owner->next = vms->owners;
-	vms->owners = owner;
+	LL_PREPEND(vms->owners, owner);
 	return owner;
 }
 
@@ -123,18 +122,14 @@ static void find_owners(struct debugfs_vms *vms)
 
 static void drop_gone_vms(struct debugfs_vms *vms)
 {
-	struct debugfs_vm **vm = &vms->first;
+	struct debugfs_vm *vm, *next;
 
-	while (*vm) {
-		struct debugfs_vm *gone = *vm;
-
-		if (gone->is_there) {
-			vm = &gone->next;
+	LL_FOREACH_SAFE(vms->first, vm, next) {
+		if (vm->is_there)
 			continue;
-		}
-		leave_owner(vms, gone);
-		*vm = gone->next;
-		free(gone);
+		leave_owner(vms, vm);
+		LL_DELETE(vms->first, vm);
+		free(vm);
 	}
 }
 
@@ -145,17 +140,13 @@ static void drop_gone_vms(struct debugfs_vms *vms)
  */
 static void drop_ended_owners(struct debugfs_vms *vms)
 {
-	struct debugfs_owner **owner = &vms->owners;
+	struct debugfs_owner *owner, *next;
 
-	while (*owner) {
-		struct debugfs_owner *gone = *owner;
-
-		if (gone->nr_vms || gone->guest == GUEST_NONE) {
-			owner = &gone->next;
+	LL_FOREACH_SAFE(vms->owners, owner, next) {
+		if (owner->nr_vms || owner->guest == GUEST_NONE)
 			continue;
-		}
-		*owner = gone->next;
-		free(gone);
+		LL_DELETE(vms->owners, owner);
+		free(owner);
 	}
 }
 
@@ -170,15 +161,14 @@ void debugfs_vms_update(struct debugfs_vms *vms, DIR *dir)
 
 void debugfs_vms_forget(struct debugfs_vms *vms)
 {
+	struct debugfs_owner *owner, *next;
+
 	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next)
 		vm->is_there = false;
 	drop_gone_vms(vms);
-	while (vms->owners) {
-		struct debugfs_owner *owner = vms->owners;
-
-		vms->owners = owner->next;
+	LL_FOREACH_SAFE(vms->owners, owner, next)
 		free(owner);
-	}
+	vms->owners = NULL;
 	vms->is_watching = false;
 }
 

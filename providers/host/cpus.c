@@ -143,26 +143,13 @@ static uint64_t busy_ticks(const char *at)
 	return sum;
 }
 
-static void add_row(const struct host_cpus *cpus, int number, enum host_part part, uint64_t value,
+/* Unless it is not known: -1. */
+static void add_row(const struct host_cpus *cpus, int number, enum host_part part, int64_t value,
 		    struct sample *sample)
 {
-	sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] }, value, 0);
-}
-
-static void add_cpu_number(const struct host_cpus *cpus, int number, enum host_part part, int value,
-		      struct sample *sample)
-{
 	if (value >= 0)
-		add_row(cpus, number, part, (uint64_t)value, sample);
-}
-
-static void add_topology(const struct host_cpus *cpus, int number, struct sample *sample)
-{
-	const struct host_cpu *cpu = &cpus->list[number];
-
-	add_cpu_number(cpus, number, HOST_NODE, cpu->node, sample);
-	add_cpu_number(cpus, number, HOST_CORE, cpu->core, sample);
-	add_cpu_number(cpus, number, HOST_SIBLING, cpu->sibling, sample);
+		sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] },
+			   (uint64_t)value, 0);
 }
 
 /* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: after the number. */
@@ -207,13 +194,17 @@ static void add_cpus(const struct host_cpus *cpus, const char *text, struct samp
 	/* All lines of CPUs are at the beginning. */
 	for (const char *line = text; strncmp(line, "cpu", 3) == 0;
 	     line = next_line(line)) {
+		const struct host_cpu *cpu;
 		const char *at;
 		int number = number_of(line, &at);
 
 		if (number < 0)
 			continue;
-		add_row(cpus, number, HOST_BUSY, busy_ticks(at) * cpus->tick_ns, sample);
-		add_topology(cpus, number, sample);
+		cpu = &cpus->list[number];
+		add_row(cpus, number, HOST_BUSY, (int64_t)(busy_ticks(at) * cpus->tick_ns), sample);
+		add_row(cpus, number, HOST_NODE, cpu->node, sample);
+		add_row(cpus, number, HOST_CORE, cpu->core, sample);
+		add_row(cpus, number, HOST_SIBLING, cpu->sibling, sample);
 	}
 }
 

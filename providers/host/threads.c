@@ -372,12 +372,6 @@ static void add_quota(struct host_threads *threads, struct host_thread *thread,
 		   thread->quota_ns, ROW_FROM_ZERO);
 }
 
-static void add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
-		    struct sample *sample)
-{
-	sample_add(sample, (struct key){ thread->of.guest, thread->of.vcpu, field }, value, 0);
-}
-
 static void add_rows(const struct host_threads *threads, const struct host_thread *thread,
 		     struct sample *sample)
 {
@@ -401,8 +395,10 @@ static void add_rows(const struct host_threads *threads, const struct host_threa
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct key key = { thread->of.guest, thread->of.vcpu, rows[i].field };
+
 		if (rows[i].is_known)
-			add_row(thread, rows[i].field, rows[i].value, sample);
+			sample_add(sample, key, rows[i].value, 0);
 	}
 }
 

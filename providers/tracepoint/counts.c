@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "lib/xalloc.h"
 #include "providers/tracepoint/engine.h"
@@ -16,8 +17,9 @@ struct guest_counts *counts_find(const struct counts *counts, uint32_t guest)
 	return counted;
 }
 
-static void guest_counts_free(struct guest_counts *counted)
+static void counts_drop(struct counts *counts, struct guest_counts *counted)
 {
+	LL_DELETE(counts->first, counted);
 	free(counted->retired);
 	free(counted->now);
 	free(counted->was_sampled);
@@ -39,19 +41,14 @@ struct guest_counts *counts_get(struct counts *counts, uint32_t guest, bool was_
 	counted->was_sampled = xcalloc(n, sizeof(*counted->was_sampled));
 	memset(counted->was_sampled, was_sampled, n * sizeof(*counted->was_sampled));
 	counted->is_counted = xcalloc(n, sizeof(*counted->is_counted));
-	counted->next = counts->first;
-	counts->first = counted;
+	LL_PREPEND(counts->first, counted);
 	return counted;
 }
 
 void counts_release(struct counts *counts)
 {
-	while (counts->first) {
-		struct guest_counts *counted = counts->first;
-
-		counts->first = counted->next;
-		guest_counts_free(counted);
-	}
+	while (counts->first)
+		counts_drop(counts, counts->first);
 }
 
 /* Events that are still open keep their counts, so the next row does not count from zero. */
@@ -82,17 +79,13 @@ static bool has_guest(const struct target *targets, size_t nr, uint32_t guest)
 void counts_end(struct counts *counts, const struct target *targets, size_t nr, uint32_t keep,
 		bool is_new_want)
 {
-	for (struct guest_counts **link = &counts->first; *link;) {
-		struct guest_counts *counted = *link;
+	struct guest_counts *counted, *next;
 
+	LL_FOREACH_SAFE(counts->first, counted, next) {
 		counted->is_ending = counted->guest != keep &&
 				     !has_guest(targets, nr, counted->guest);
-		if (!counted->is_ending || !is_new_want) {
-			link = &counted->next;
-			continue;
-		}
-		*link = counted->next;
-		guest_counts_free(counted);
+		if (counted->is_ending && is_new_want)
+			counts_drop(counts, counted);
 	}
 }
 
@@ -114,16 +107,12 @@ static void guest_counts_emit(const struct counts *counts, struct guest_counts *
 void counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
 		 struct sample *sample)
 {
-	for (struct guest_counts **link = &counts->first; *link;) {
-		struct guest_counts *counted = *link;
+	struct guest_counts *counted, *next;
 
+	LL_FOREACH_SAFE(counts->first, counted, next) {
 		guest_counts_emit(counts, counted, is_wanted, failed, sample);
-		if (!counted->is_ending) {
-			link = &counted->next;
-			continue;
-		}
-		*link = counted->next;
-		guest_counts_free(counted);
+		if (counted->is_ending)
+			counts_drop(counts, counted);
 	}
 }
 

@@ -5,7 +5,6 @@
  * Sources: tracefs events/SYSTEM/EVENT/{id,format}; which field says the reason: arch/.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,11 +162,6 @@ static void splits_add(struct tracepoint_events *events)
 	split_add(events, &arch_userspace_split);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static size_t list_sort(char **list)
 {
 	size_t n = 0;
@@ -175,7 +169,7 @@ static size_t list_sort(char **list)
 	while (list && list[n])
 		n++;
 	if (n)
-		qsort(list, n, sizeof(*list), compare_names);
+		qsort(list, n, sizeof(*list), text_compare);
 	return n;
 }
 

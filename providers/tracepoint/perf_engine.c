@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "lib/clock.h"
 #include "lib/process.h"
@@ -213,28 +214,19 @@ static bool close_pass(struct perf_state *perf, uint64_t asked)
 /* Frees the targets that are gone when all of their events are closed. */
 static void sweep(struct perf_state *perf)
 {
-	struct perf_target *gone = NULL;
+	struct perf_target *gone = NULL, *at, *next;
 
-	for (struct perf_target **link = &perf->targets; *link;) {
-		struct perf_target *at = *link;
-
-		if (!at->is_gone) {
-			link = &at->next;
+	LL_FOREACH_SAFE(perf->targets, at, next) {
+		if (!at->is_gone)
 			continue;
-		}
-		*link = at->next;
-		at->next = gone;
-		gone = at;
+		LL_DELETE(perf->targets, at);
+		LL_PREPEND(gone, at);
 	}
 	if (!gone)
 		return;
 	pthread_mutex_unlock(&perf->lock);
-	while (gone) {
-		struct perf_target *at = gone;
-
-		gone = at->next;
+	LL_FOREACH_SAFE(gone, at, next)
 		perf_target_free(at);
-	}
 	pthread_mutex_lock(&perf->lock);
 	perf->has_room = true;
 }
@@ -285,6 +277,7 @@ static void *worker_main(void *arg)
 static void engine_close(void *state)
 {
 	struct perf_state *perf = state;
+	struct perf_target *at, *next;
 
 	if (!perf)
 		return;
@@ -295,12 +288,8 @@ static void engine_close(void *state)
 		pthread_mutex_unlock(&perf->lock);
 		pthread_join(perf->worker, NULL);
 	}
-	while (perf->targets) {
-		struct perf_target *at = perf->targets;
-
-		perf->targets = at->next;
+	LL_FOREACH_SAFE(perf->targets, at, next)
 		perf_target_free(at);
-	}
 	counts_release(&perf->counts);
 	pthread_cond_destroy(&perf->wake);
 	pthread_mutex_destroy(&perf->lock);
@@ -415,8 +404,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 			continue;
 		counts_get(&perf->counts, targets[i].guest, false);
 		at = perf_target_new(&targets[i], perf->nr_counters);
-		at->next = perf->targets;
-		perf->targets = at;
+		LL_PREPEND(perf->targets, at);
 		ask(perf);
 	}
 	if (perf->asked != asked)

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "lib/array.h"
 #include "lib/process.h"
@@ -97,14 +98,13 @@ struct perf_target *perf_target_new(const struct target *target, uint32_t nr_cou
 
 void perf_target_free(struct perf_target *at)
 {
+	struct perf_group *group, *next;
+
 	for (uint32_t i = 0; i < at->nr_slots; i++) {
 		if (at->slots[i].fd >= 0)
 			close(at->slots[i].fd);
 	}
-	while (at->groups) {
-		struct perf_group *group = at->groups;
-
-		at->groups = group->next;
+	LL_FOREACH_SAFE(at->groups, group, next) {
 		close(group->leader);
 		free(group->order);
 		free(group);
@@ -118,8 +118,7 @@ struct perf_group *perf_target_add_group(struct perf_target *at, int leader)
 	struct perf_group *group = xcalloc(1, sizeof(*group));
 
 	group->leader = leader;
-	group->next = at->groups;
-	at->groups = group;
+	LL_PREPEND(at->groups, group);
 	return group;
 }
 

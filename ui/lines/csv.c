@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "lib/when.h"
 #include "lib/xalloc.h"
 #include "ui/lines/format.h"
@@ -105,13 +106,6 @@ static void end(void *state)
 
 /* ---- a line for each sample */
 
-static int compare_names(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
 static void *csv_start(const struct lines_config *config)
 {
 	struct csv *csv = xcalloc(1, sizeof(*csv));
@@ -125,7 +119,7 @@ static void *csv_start(const struct lines_config *config)
 		if (field_set_has(config->columns, i))
 			csv->names[csv->nr++] = fields_get(config->fields, i)->name;
 	}
-	qsort(csv->names + 1, csv->nr - 1, sizeof(*csv->names), compare_names);
+	qsort(csv->names + 1, csv->nr - 1, sizeof(*csv->names), text_compare);
 	return csv;
 }
 
@@ -140,7 +134,7 @@ static void take_values(struct csv *csv, const struct view *view)
 			continue;
 		name = fields_get(csv->fields, row->field)->name;
 		found = bsearch(&name, csv->names + 1, csv->nr - 1, sizeof(*csv->names),
-				compare_names);
+				text_compare);
 		if (found)
 			csv->values[found - csv->names] = lines_count(lines_value(view, row));
 	}
