@@ -12,6 +12,7 @@
 #include "arch/exit_kind.h"
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/number.h"
 #include "lib/text.h"
 #include "lib/xalloc.h"
 
@@ -173,7 +174,7 @@ static int compare_codes(const void *a, const void *b)
 {
 	const struct reason *one = a, *other = b;
 
-	return (one->code > other->code) - (one->code < other->code);
+	return compared(one->code, other->code);
 }
 
 const struct reason *split_reason(const struct split *split, uint64_t code)
@@ -286,9 +287,8 @@ static void merge_init(struct merge *merge, const struct reasons *kernel, const 
 static int compare_added(const void *a, const void *b)
 {
 	const struct reason *one = a, *other = b;
-	int order = compare_codes(a, b);
 
-	return order ? order : (one->name > other->name) - (one->name < other->name);
+	return compared(one->code, other->code) ?: compared(one->name, other->name);
 }
 
 static void merge_sort(struct merge *merge)
@@ -322,9 +322,8 @@ static void merge_set_known(struct merge *merge, const struct split *split)
 static int compare_names(const void *a, const void *b)
 {
 	const struct reason *one = *(struct reason *const *)a, *other = *(struct reason *const *)b;
-	int order = strcmp(one->name, other->name);
 
-	return order ? order : compare_codes(one, other);
+	return strcmp(one->name, other->name) ?: compared(one->code, other->code);
 }
 
 /*

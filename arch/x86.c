@@ -269,41 +269,22 @@ static bool is_x86(const char *machine)
 		strcmp(machine + 2, "86") == 0);
 }
 
-/* Splits the text into lines up to the first CPU's flags; returns the flags, or NULL. */
-static char *find_flags(char *text)
-{
-	for (char *line = text, *next; line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-
-		size_t key = strcspn(line, " \t:");
-
-		if (key == 5 && strncmp(line, "flags", key) == 0)
-			return line + key;
-	}
-	return NULL;
-}
-
 /* Whether cpuinfo has this flag; the first CPU's flags are within the first few kB. */
 static bool has_flag(const char *root, const char *flag)
 {
-	char path[4096], text[8192];
+	char path[4096], text[8192] = "\n", *flags, *word;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/proc/cpuinfo", root) >= sizeof(path) ||
-	    read_small(path, text, sizeof(text)) < 0)
+	    read_small(path, text + 1, sizeof(text) - 1) < 0)
 		return false;
-
-	char *flags = find_flags(text), *rest = NULL;
-
-	while (flags) {
-		char *word = strtok_r(flags, " \t:", &rest);
-
-		if (!word)
-			break;
+	flags = strstr(text, "\nflags");
+	if (!flags)
+		return false;
+	flags += strlen("\nflags");
+	flags[strcspn(flags, "\n")] = '\0';
+	while ((word = strsep(&flags, " \t:"))) {
 		if (strcmp(word, flag) == 0)
 			return true;
-		flags = rest;
 	}
 	return false;
 }

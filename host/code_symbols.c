@@ -15,6 +15,7 @@
 #include "host/functions.h"
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/number.h"
 #include "lib/text.h"
 
 #define NAME_BYTES 256
@@ -223,9 +224,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct code_symbol *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return compared(x->address, y->address) ?: compared(x->name, y->name);
 }
 
 /* Files are not mapped: one that becomes shorter meanwhile would be a signal. */

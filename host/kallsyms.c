@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "host/kallsyms.h"
 #include "lib/file.h"
+#include "lib/number.h"
 #include "lib/text.h"
 #include "lib/xalloc.h"
 
@@ -93,11 +94,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->is_function != y->is_function)
-		return y->is_function - x->is_function;
-	return (x->line > y->line) - (x->line < y->line);
+	return compared(x->address, y->address) ?: compared(y->is_function, x->is_function) ?:
+	       compared(x->line, y->line);
 }
 
 static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct error *error)

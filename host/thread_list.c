@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/number.h"
 #include "host/thread_list.h"
 
 #define READ_TRIES 4
@@ -102,9 +103,7 @@ static int compare_vcpus(const void *a, const void *b)
 {
 	const struct vcpu *x = a, *y = b;
 
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return compared(x->index, y->index) ?: compared(x->tid, y->tid);
 }
 
 void vcpu_list_sort(struct vcpu_list *list)

@@ -46,7 +46,7 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 
 /* Adds an element, which is not set: *array_add(list->items, list->nr, list->room) = item; */
 #define array_add(array, nr, room) \
-	(array_grow_unset(&(array), &(room), (size_t)(nr) + 1), &(array)[(nr)++])
+	((void)array_grow_unset(&(array), &(room), (size_t)(nr) + 1), &(array)[(nr)++])
 
 /*
  * How many of nr sorted elements stand before the first one for which the condition is false; i is

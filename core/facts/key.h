@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/number.h"
+
 struct key {
 	uint32_t guest; /* struct guest's id; GUEST_NONE: a value of the host, or of all guests */
 	int32_t vcpu;	/* its index; -1: one value for all vCPUs */
@@ -22,11 +24,8 @@ struct key {
 /* -1, 0, 1: by guest, vCPU, field */
 static inline int key_compare(const struct key *a, const struct key *b)
 {
-	if (a->guest != b->guest)
-		return a->guest < b->guest ? -1 : 1;
-	if (a->vcpu != b->vcpu)
-		return a->vcpu < b->vcpu ? -1 : 1;
-	return (a->field > b->field) - (a->field < b->field);
+	return compared(a->guest, b->guest) ?: compared(a->vcpu, b->vcpu) ?:
+	       compared(a->field, b->field);
 }
 
 static inline bool key_equal(const struct key *a, const struct key *b)

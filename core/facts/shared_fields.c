@@ -257,30 +257,28 @@ void host_fields_add_rare(struct host_fields *fields, enum host_part part)
 	fields->parts[part] = host_fields_add_part(fields->fields, fields->source, part);
 }
 
-uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name)
+static uint32_t add_child(struct fields *dictionary, uint32_t parent, enum host_part part,
+			  const char *name)
 {
 	const struct field *of = fields_get(dictionary, parent);
 	char *full = xasprintf("%s(%s)", of->name, name);
 	uint32_t id = fields_add(dictionary,
 				 &(struct field){ .name = full, .label = name, .parent = parent,
 						  .source = of->source, .kind = of->kind,
-						  .use = USE_HOST, .part = of->part });
+						  .use = USE_HOST, .part = part });
 
 	free(full);
 	return id;
 }
 
+uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name)
+{
+	return add_child(dictionary, parent, fields_get(dictionary, parent)->part, name);
+}
+
 uint32_t host_fields_quota(const struct host_fields *fields, const char *quota)
 {
-	uint32_t parent = fields->parts[HOST_THROTTLED];
-	char *full = xasprintf("%s(%s)", parts[HOST_THROTTLED].name, quota);
-	uint32_t id = fields_add(fields->fields,
-				 &(struct field){ .name = full, .label = quota, .parent = parent,
-						  .source = fields->source, .kind = FIELD_COUNTER,
-						  .use = USE_HOST, .part = HOST_QUOTA });
-
-	free(full);
-	return id;
+	return add_child(fields->fields, fields->parts[HOST_THROTTLED], HOST_QUOTA, quota);
 }
 
 uint32_t host_fields_thread(const struct host_fields *fields, const char *name)

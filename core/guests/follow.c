@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/guests/follow.h"
+#include "lib/number.h"
 #include "lib/xalloc.h"
 
 static void *item_at(const struct follow *follow, void *list, size_t i)
@@ -15,11 +16,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct followed *x = a, *y = b;
 
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return compared(x->guest, y->guest) ?: compared(x->vcpu, y->vcpu) ?:
+	       compared(x->tid, y->tid);
 }
 
 static size_t add_guest(const struct follow *follow, const struct guest *guest, void *list,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/number.h"
 #include "core/guests/guests.h"
 #include "core/guests/list.h"
 
@@ -13,11 +14,7 @@ static int compare_parts(const void *a, const void *b)
 {
 	const struct vm_part *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->vm > y->vm) - (x->vm < y->vm);
+	return compared(x->pid, y->pid) ?: compared(x->vcpu, y->vcpu) ?: compared(x->vm, y->vm);
 }
 
 static unsigned int count_vms(const struct vm_part *parts, size_t nr)

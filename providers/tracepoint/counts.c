@@ -5,6 +5,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "lib/number.h"
 #include "lib/xalloc.h"
 #include "providers/tracepoint/engine.h"
 
@@ -120,7 +121,5 @@ int target_compare(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
-	if (x->is_thread != y->is_thread)
-		return x->is_thread - y->is_thread;
-	return (x->id > y->id) - (x->id < y->id);
+	return compared(x->is_thread, y->is_thread) ?: compared(x->id, y->id);
 }
