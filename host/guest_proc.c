@@ -110,7 +110,11 @@ pid_t proc_of_thread(const struct env *env, pid_t tid)
 	return line ? (pid_t)atoi(line + strlen("\nTgid:")) : tid;
 }
 
-const char *proc_link_is(const char *link, const char *kind)
+/*
+ * What follows the kind in "anon_inode:KIND...", the link of a descriptor in /proc/PID/fd: ":3" of
+ * "anon_inode:kvm-vcpu:3". NULL: the link is not of this kind.
+ */
+static const char *link_is(const char *link, const char *kind)
 {
 	static const char prefix[] = "anon_inode:";
 
@@ -142,7 +146,7 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
 
 	env_path(env, path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 	err = read_link(AT_FDCWD, path, link, sizeof(link));
-	return err ? err : proc_link_is(link, "kvm-vm") != NULL;
+	return err ? err : link_is(link, "kvm-vm") != NULL;
 }
 
 int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
@@ -167,9 +171,9 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 			err = unread;
 		if (unread)
 			continue;
-		if (proc_link_is(link, "kvm-vm"))
+		if (link_is(link, "kvm-vm"))
 			nr_vms++;
-		else if (vcpus && (after = proc_link_is(link, "kvm-vcpu")) && *after == ':')
+		else if (vcpus && (after = link_is(link, "kvm-vcpu")) && *after == ':')
 			vcpu_list_add(vcpus, atoi(after + 1), 0);
 	}
 	closedir(dir);
@@ -180,31 +184,19 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 	return err;
 }
 
-/* The thread that ran the vCPU last; 0: none yet. Returns 0 or -errno. */
-static int read_vcpu_pid(const char *folder, int index, pid_t *ret_tid)
-{
-	char path[PATH_MAX], text[32];
-	int len = snprintf(path, sizeof(path), "%s/vcpu%d/pid", folder, index);
-	long err;
-
-	*ret_tid = 0;
-	if (len < 0 || (size_t)len >= sizeof(path))
-		return 0;
-	err = read_small(path, text, sizeof(text));
-	if (err < 0)
-		return proc_has_failed((int)err) ? (int)err : 0;
-	*ret_tid = (pid_t)atoi(text);
-	return 0;
-}
-
+/* With the thread that ran it last, if any has. 0 or -errno. */
 static int add_folder_vcpu(const char *folder, int index, const struct pid_list *tids,
 			   struct vcpu_list *vcpus)
 {
+	char path[PATH_MAX], text[32] = "";
 	pid_t tid;
-	int err = read_vcpu_pid(folder, index, &tid);
+	long err;
 
-	if (err)
-		return err;
+	snprintf(path, sizeof(path), "%s/vcpu%d/pid", folder, index);
+	err = read_small(path, text, sizeof(text));
+	if (err < 0 && proc_has_failed((int)err))
+		return (int)err;
+	tid = (pid_t)atoi(text);
 	vcpu_list_add(vcpus, index, !tids->nr || pid_list_has(tids, tid) ? tid : 0);
 	return 0;
 }

@@ -56,12 +56,6 @@ bool proc_stat_has_ended(const struct proc_stat *stat);
 pid_t proc_of_thread(const struct env *env, pid_t tid);
 
 /*
- * What follows the kind in "anon_inode:KIND...", the link of a descriptor in /proc/PID/fd: ":3" of
- * "anon_inode:kvm-vcpu:3". NULL: the link is not of this kind.
- */
-const char *proc_link_is(const char *link, const char *kind);
-
-/*
  * Counts the VM descriptors of a process and adds its vCPU descriptors to vcpus (NULL: not wanted)
  * with tid 0; a vCPU with two descriptors is added twice. Returns 0 or -errno (-EACCES: we may not
  * read them).

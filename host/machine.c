@@ -148,11 +148,15 @@ bool descriptors_are_left(void)
 
 bool descriptors_read(int *fd, const char *path, char *buf, size_t size)
 {
+	ssize_t n;
+
 	if (*fd < 0 && descriptors_are_left())
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return read_small(path, buf, size) > 0;
-	if (read_again(*fd, buf, size))
+	n = pread(*fd, buf, size - 1, 0);
+	buf[n > 0 ? n : 0] = '\0';
+	if (n > 0)
 		return true;
 	close(*fd);
 	*fd = -1;

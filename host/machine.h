@@ -84,7 +84,7 @@ void descriptors_raise(uint64_t needed);
 bool descriptors_are_left(void);
 
 /*
- * Reads a small file of the kernel's from its begin, as read_again(), and keeps it open in *fd (-1:
+ * Reads a small file of the kernel's from its begin, and keeps it open in *fd (-1:
  * it is not open) as long as descriptors are left; without them it is opened for each reading. A
  * file that cannot be read is closed: its thread or cgroup has ended, and the next one may have the
  * same path.

@@ -69,16 +69,6 @@ long read_small(const char *path, char *buf, size_t size)
 	return len;
 }
 
-bool read_again(int fd, char *buf, size_t size)
-{
-	ssize_t n = fd < 0 ? -1 : pread(fd, buf, size - 1, 0);
-
-	if (n <= 0)
-		return false;
-	buf[n] = '\0';
-	return true;
-}
-
 static int fill_growing(int fd, size_t max, char **text, size_t *ret_size)
 {
 	size_t size = 0, room = 0;

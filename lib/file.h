@@ -20,12 +20,6 @@
 long read_small(const char *path, char *buf, size_t size);
 
 /*
- * Rereads an open file of the kernel from offset 0, as read_small(). fd -1: there is
- * none. False: it cannot be read, or is empty.
- */
-bool read_again(int fd, char *buf, size_t size);
-
-/*
  * A file of at most max bytes, or a pipe, into memory of its own, with a NUL after the last byte.
  * The caller frees *ret_text. Returns 0, -EFBIG, -ETIMEDOUT of a pipe into which nothing is
  * written, or another -errno.

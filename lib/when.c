@@ -145,14 +145,11 @@ static const char *parse_day(const char *text, uint64_t now_ns, struct typed *ty
 	end = isdigit((unsigned char)*text) ? strptime(text, "%Y-%m-%d", &typed->tm) : NULL;
 	if (end)
 		return is_day(&typed->tm) ? end : NULL;
-	end = skip_word(text, "today");
-	if (end) {
-		set_day(&typed->tm, &now, 0);
-		return end;
-	}
-	end = skip_word(text, "yesterday");
-	if (end) {
-		set_day(&typed->tm, &now, 1);
+	for (int i = 0; i < 2; i++) {
+		end = skip_word(text, i ? "yesterday" : "today");
+		if (!end)
+			continue;
+		set_day(&typed->tm, &now, i);
 		return end;
 	}
 	typed->has_day = false;

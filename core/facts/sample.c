@@ -7,6 +7,11 @@
 #include "lib/xalloc.h"
 #include "core/facts/sample.h"
 
+void long_exits_reset(struct long_exits *exits)
+{
+	*exits = (struct long_exits){ .list = exits->list, .room = exits->room };
+}
+
 void sample_reset(struct sample *sample)
 {
 	sample->nr_rows = 0;
@@ -91,11 +96,6 @@ void long_exits_take(struct long_exits *exits, const struct long_exits *sample)
 	exits->since_ns = sample->since_ns;
 	exits->listed_ns = sample->listed_ns;
 	exits->none = sample->none;
-}
-
-void long_exits_reset(struct long_exits *exits)
-{
-	*exits = (struct long_exits){ .list = exits->list, .room = exits->room };
 }
 
 void long_exits_release(struct long_exits *exits)

@@ -223,27 +223,18 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 	return 0;
 }
 
-int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct error *error)
+static int no_guest(const struct guests *guests, pid_t pid, struct error *error)
 {
-	const struct guest *guest;
-
-	if (name)
-		return guests_by_name(guests, name, ret_guest, error);
-	guest = guests_by_pid(guests, pid);
-	if (!guest && !env_has(guests->env, "/proc/%d", (int)pid))
+	if (!env_has(guests->env, "/proc/%d", (int)pid))
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
-	if (!guest && guests->finder && pid_list_has(guest_finder_denied(guests->finder), pid)) {
+	if (guests->finder && pid_list_has(guest_finder_denied(guests->finder), pid)) {
 		error_set(error, -EACCES, "no right to look into process %d", (int)pid);
 		add_remedy(error);
 		return -EACCES;
 	}
-	if (!guest)
-		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
-				 "kvmtop --list-guests lists the guests", (int)pid);
-	*ret_guest = guest;
-	return 0;
+	return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
+			 "kvmtop --list-guests lists the guests", (int)pid);
 }
 
 /* ---- a choice that outlives the guest ---- */
@@ -256,10 +247,13 @@ void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid)
 
 int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *error)
 {
-	const struct guest *guest = NULL;
-	int err = guests_choose(guests, choice->pid ? NULL : choice->word, choice->pid, &guest,
-				error);
+	const struct guest *guest = choice->pid ? guests_by_pid(guests, choice->pid) : NULL;
+	int err = 0;
 
+	if (!choice->pid)
+		err = guests_by_name(guests, choice->word, &guest, error);
+	else if (!guest)
+		err = no_guest(guests, choice->pid, error);
 	if (guest)
 		choice->id = guest->id;
 	return err;

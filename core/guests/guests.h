@@ -159,13 +159,6 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 int guests_advise(int err, struct error *error, const char *remedy);
 
 /*
- * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with error: pid is not a
- * guest's; else as guests_by_name().
- */
-int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct error *error);
-
-/*
  * The guest that a user chose; a name means the guest that has it at each moment. Zero-initialised:
  * all guests.
  */
@@ -183,7 +176,10 @@ struct guest_choice {
 /* What the user asked for: by name or, with name NULL, by pid. */
 void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid);
 
-/* Chooses one now, as guests_choose(). */
+/*
+ * Chooses one now. -ESRCH with error: the pid is not a guest's; -EACCES: it may not be looked into;
+ * else as guests_by_name().
+ */
 int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *error);
 
 /* The user selects the guest, or still looks at it: another guest of its name is not meant. */
@@ -198,7 +194,7 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
 
 /*
  * Begins a choice of all guests that bear the name from now on, one after the other or at once:
- * chooses the one that is there, as guests_choose(). If there is none, it may come.
+ * chooses the one that is there, as guest_choice_now(). If there is none, it may come.
  */
 int guest_choice_begin(struct guest_choice *choice, const char *name, pid_t pid,
 		       const struct guests *guests, struct error *error);
@@ -209,7 +205,7 @@ const struct guest *guest_choice_next(struct guest_choice *choice, const struct 
 /*
  * Chooses one of the inventory of a moment of the past: the same guest while it was there, else
  * the one that had the name then, else the latest of the name that had ended. -ENOENT with error:
- * none had come yet; -ENOTUNIQ: as guests_choose().
+ * none had come yet; -ENOTUNIQ: as guest_choice_now().
  */
 int guest_choice_then(struct guest_choice *choice, const struct guests *guests,
 		      struct error *error);

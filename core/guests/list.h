@@ -90,10 +90,4 @@ int guest_add(struct guests *guests, pid_t pid);
  */
 int guest_examine(struct guests *guests, struct guest_entry *entry);
 
-/*
- * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next
- * refresh reads.
- */
-void guest_look_at(struct guests *guests, pid_t pid);
-
 #endif

@@ -370,7 +370,11 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error)
 			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
-void guest_look_at(struct guests *guests, pid_t pid)
+/*
+ * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next
+ * refresh reads.
+ */
+static void look_at(struct guests *guests, pid_t pid)
 {
 	struct guest_entry *entry;
 	int err = guest_add(guests, pid);
@@ -487,7 +491,7 @@ uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *threa
 
 	guests->now_ns = now_ns;
 	if (must_look(guests, thread)) {
-		guest_look_at(guests, thread->pid);
+		look_at(guests, thread->pid);
 		pid_list_add(&guests->looked, thread->pid);
 		pid_list_sort(&guests->looked);
 	}

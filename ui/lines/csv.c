@@ -185,29 +185,17 @@ static void *rows_start(const struct lines_config *config)
 	return csv;
 }
 
-/*
- * An absent cell is empty. Thousandths are printed as integers: printf() would write the locale's
- * decimal point.
- */
+/* An absent cell is empty. */
 static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
 {
-	uint64_t thousandths;
-	double number;
-
 	if (cell->type == CELL_TEXT && column_type(column) == CELL_TEXT)
 		print_name(out, cell->text);
 	else if (cell->type == CELL_COUNT)
 		fprintf(out, "%" PRIu64, cell->count);
 	else if (cell->type == CELL_NS)
 		fprintf(out, "%" PRIu64, cell->ns);
-	if (cell->type != CELL_PERCENT && (cell->type != CELL_RATE || cell->number < 0))
-		return;
-	number = cell->number < 0 ? -cell->number : cell->number;
-	if (!(number < 1e15))
-		return;
-	thousandths = (uint64_t)(number * 1000 + 0.5);
-	fprintf(out, "%s%" PRIu64 ".%03" PRIu64, cell->number < 0 ? "-" : "", thousandths / 1000,
-		thousandths % 1000);
+	else if (cell->type == CELL_PERCENT || (cell->type == CELL_RATE && cell->number >= 0))
+		lines_print_number(out, cell->number);
 }
 
 /* row: NULL for the ids. time: of a log, before the first column; "": none. */

@@ -99,6 +99,12 @@ extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, l
  */
 void lines_time(const struct lines_sample *sample, bool is_iso, char *buf, size_t size);
 
+/*
+ * Prints thousandths, with a point in any locale. False, with nothing printed: the number is too
+ * large, or none.
+ */
+bool lines_print_number(FILE *out, double number);
+
 /* Prints the heading of the times, padded to width: "time (per 3.0 s)", with the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
 

@@ -112,21 +112,21 @@ static void add_true(struct json *json, const char *key)
 	fputs("true", json->out);
 }
 
-/* n / 10^digits, by hand: printf() writes the decimal point of the locale. sign: "" or "-". */
-static void add_fixed(struct json *json, const char *key, const char *sign, uint64_t n, int digits)
+/* n / 10^digits, by hand: printf() writes the decimal point of the locale. */
+static void add_fixed(struct json *json, const char *key, uint64_t n, int digits)
 {
 	uint64_t one = 1;
 
 	for (int i = 0; i < digits; i++)
 		one *= 10;
 	put_key(json, key);
-	fprintf(json->out, "%s%" PRIu64 ".%0*" PRIu64, sign, n / one, digits, n % one);
+	fprintf(json->out, "%" PRIu64 ".%0*" PRIu64, n / one, digits, n % one);
 }
 
 static void add_elapsed(struct json *json, uint64_t ns)
 {
 	if (ns)
-		add_fixed(json, "elapsed_s", "", ns / 100000 + (ns % 100000 >= 50000), 4);
+		add_fixed(json, "elapsed_s", ns / 100000 + (ns % 100000 >= 50000), 4);
 	else
 		add_text(json, "elapsed_s", NULL);
 }
@@ -138,7 +138,7 @@ static void add_time(struct json *json, const struct lines_config *config, const
 	char text[WHEN_SIZE];
 
 	if (time_ns && config->start_ns) {
-		add_fixed(json, key, "", (time_ns - config->start_ns) / 1000, 6);
+		add_fixed(json, key, (time_ns - config->start_ns) / 1000, 6);
 		return;
 	}
 	if (time_ns)
@@ -150,12 +150,9 @@ static void add_time(struct json *json, const struct lines_config *config, const
 
 static void add_number(struct json *json, const char *key, double number)
 {
-	double size = number < 0 ? -number : number;
-
-	if (size < 1e15)
-		add_fixed(json, key, number < 0 ? "-" : "", (uint64_t)(size * 1000 + 0.5), 3);
-	else
-		add_text(json, key, NULL);
+	put_key(json, key);
+	if (!lines_print_number(json->out, number))
+		fputs("null", json->out);
 }
 
 static void add_hist(struct json *json, const char *key, const struct cell *cell)
@@ -502,7 +499,7 @@ static void add_findings(struct json *json)
 		add_text(json, "rule", rule->id);
 		add_text(json, "finding", rule->finding);
 		add_text(json, "threshold", rule->threshold);
-		add_fixed(json, "default", "", (uint64_t)(rule->by_default * 1e4 + 0.5), 4);
+		add_fixed(json, "default", (uint64_t)(rule->by_default * 1e4 + 0.5), 4);
 		finish(json, '}');
 	}
 	finish(json, ']');

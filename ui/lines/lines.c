@@ -365,6 +365,19 @@ void lines_time(const struct lines_sample *sample, bool is_iso, char *buf, size_
 		when_format_clock(buf, size, sample->time_ns, true, false);
 }
 
+bool lines_print_number(FILE *out, double number)
+{
+	double size = number < 0 ? -number : number;
+	uint64_t thousandths;
+
+	if (!(size < 1e15))
+		return false;
+	thousandths = (uint64_t)(size * 1000 + 0.5);
+	fprintf(out, "%s%" PRIu64 ".%03" PRIu64, number < 0 ? "-" : "", thousandths / 1000,
+		thousandths % 1000);
+	return true;
+}
+
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width)
 {
 	uint64_t tenths = (elapsed_ns + 50000000) / 100000000;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/number.h"
 #include "lib/xalloc.h"
 #include "core/facts/facts.h"
 #include "core/findings/findings.h"
@@ -95,6 +96,16 @@ static void begin_metric(const struct output *out, enum metric_id id, const char
 		text_label(out->text, "guest", guest->named->label);
 }
 
+/* The same of one that may be left out: false if there is no room for it. */
+static bool begin_limited(const struct output *out, enum metric_id id,
+			  const struct guest_sum *guest)
+{
+	if (!has_room(out, id, 1))
+		return false;
+	begin_metric(out, id, "", guest);
+	return true;
+}
+
 /* ---- the program's own */
 
 static void write_self(const struct output *out, const struct metrics_self *self)
@@ -151,9 +162,8 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 {
 	const struct guest *guest = sum->named->guest;
 
-	if (!has_room(out, METRIC_GUEST_INFO, 1))
+	if (!begin_limited(out, METRIC_GUEST_INFO, sum))
 		return;
-	begin_metric(out, METRIC_GUEST_INFO, "", sum);
 	for (unsigned int i = 0; i < GUEST_WORDS; i++)
 		text_label(out->text, guest_word_names[i], guest->words.text[i]);
 	text_label_number(out->text, "pid", guest->pid);
@@ -163,19 +173,15 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 
 static void write_guest_vcpus(const struct output *out, const struct guest_sum *sum)
 {
-	if (!has_room(out, METRIC_GUEST_VCPUS, 1))
-		return;
-	begin_metric(out, METRIC_GUEST_VCPUS, "", sum);
-	text_value(out->text, sum->named->guest->nr_vcpus);
+	if (begin_limited(out, METRIC_GUEST_VCPUS, sum))
+		text_value(out->text, sum->named->guest->nr_vcpus);
 }
 
 static int compare_findings(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 
-	if (x->guest != y->guest)
-		return x->guest > y->guest ? 1 : -1;
-	return rule_index(x->rule) < rule_index(y->rule) ? -1 : 1;
+	return compared(x->guest, y->guest) ?: compared(x->rule, y->rule);
 }
 
 static void write_findings(const struct output *out)
@@ -191,9 +197,9 @@ static void write_findings(const struct output *out)
 		const struct finding *finding = &findings->list[i];
 		const struct guest_sum *guest = guest_sum_of(&out->metrics->sums, finding->guest);
 
-		if ((finding->guest != GUEST_ALL && !guest) || !has_room(out, METRIC_FINDING, 1))
+		if ((finding->guest != GUEST_ALL && !guest) ||
+		    !begin_limited(out, METRIC_FINDING, guest))
 			continue;
-		begin_metric(out, METRIC_FINDING, "", guest);
 		text_label(out->text, "rule", finding->rule->id);
 		text_value(out->text, finding->severity);
 	}
@@ -275,9 +281,8 @@ static void write_cell(const struct output *out, enum metric_id id, const struct
 		write_histogram(out, id, guest, field->label, cell->timing);
 		return;
 	}
-	if (!has_room(out, id, 1))
+	if (!begin_limited(out, id, guest))
 		return;
-	begin_metric(out, id, "", guest);
 	text_label(out->text, names[id], field->label);
 	if (metric_at(id)->unit)
 		text_value_seconds(out->text, cell->timing->total_ns);
@@ -317,9 +322,8 @@ static void write_open(const struct output *out)
 		const struct guest_sum *guest =
 			open_ns ? guest_sum_of(&out->metrics->sums, stat->key.guest) : NULL;
 
-		if (!guest || !has_room(out, METRIC_EXIT_OPEN, 1))
+		if (!guest || !begin_limited(out, METRIC_EXIT_OPEN, guest))
 			continue;
-		begin_metric(out, METRIC_EXIT_OPEN, "", guest);
 		text_label_number(out->text, "vcpu", stat->key.vcpu);
 		text_label(out->text, "reason", field->label);
 		text_value_seconds(out->text, open_ns);
@@ -362,9 +366,8 @@ static void write_host_cpus(const struct output *out)
 	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
 		const struct sum *busy = &sums->cpus[i].host[HOST_BUSY];
 
-		if (!busy->nr || !has_room(out, METRIC_HOST_CPU, 1))
+		if (!busy->nr || !begin_limited(out, METRIC_HOST_CPU, NULL))
 			continue;
-		text_series(out->text, METRIC_HOST_CPU, "");
 		text_label_number(out->text, "cpu", sums->cpus[i].key.vcpu);
 		text_value_seconds(out->text, busy->total);
 	}
@@ -373,9 +376,8 @@ static void write_host_cpus(const struct output *out)
 static void write_part(const struct output *out, enum metric_id id, const struct guest_sum *guest,
 		       int32_t vcpu, const char *part, uint64_t ns)
 {
-	if (!has_room(out, id, 1))
+	if (!begin_limited(out, id, guest))
 		return;
-	begin_metric(out, id, "", guest);
 	if (vcpu >= 0)
 		text_label_number(out->text, "vcpu", vcpu);
 	text_label(out->text, id == METRIC_VCPU_SECONDS ? "mode" : "part", part);
@@ -429,9 +431,8 @@ static void write_waits(const struct output *out)
 		for (unsigned int part = 0; part < WAIT_PARTS; part++) {
 			bool is_set = i ? guest->wait_ns[part] : sums->has_waits[part];
 
-			if (!is_set || !has_room(out, METRIC_WAIT_SECONDS, 1))
+			if (!is_set || !begin_limited(out, METRIC_WAIT_SECONDS, guest))
 				continue;
-			begin_metric(out, METRIC_WAIT_SECONDS, "", guest);
 			text_label(out->text, "kind", wait_part_name((enum wait_part)part));
 			text_value_seconds(out->text, guest->wait_ns[part]);
 		}
