@@ -21,20 +21,13 @@ static struct tally_sum *find_sum(struct tally *tally, const struct key *there)
 {
 	struct key key = { 0 };
 	uint32_t source;
-	struct tally_sum *sum;
 
 	if (!reader_key(tally->reader, there, &source, &key))
 		return NULL;
 	tally->uses |= 1U << fields_get(tally->fields, key.field)->use;
 	if (!is_known(tally, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
-	HASH_FIND(hh, tally->sums, &key, sizeof(key), sum);
-	if (!sum) {
-		sum = xcalloc(1, sizeof(*sum));
-		sum->key = key;
-		hash_add(tally->sums, key, sum);
-	}
-	return sum;
+	return hash_get(tally->sums, key, &key);
 }
 
 static bool is_counter(const struct tally *tally, const struct tally_sum *sum)

@@ -16,6 +16,19 @@
 #define hash_add(table, member, element) \
 	HASH_ADD(hh, table, member, sizeof((element)->member), element)
 
+/* The element with this key, or a new one, which is zero otherwise. */
+#define hash_get(table, member, key_at)                                               \
+	__extension__({                                                               \
+		__typeof__(table) hash_found;                                         \
+		HASH_FIND(hh, table, key_at, sizeof(hash_found->member), hash_found); \
+		if (!hash_found) {                                                    \
+			hash_found = xcalloc(1, sizeof(*hash_found));                 \
+			hash_found->member = *(key_at);                               \
+			hash_add(table, member, hash_found);                          \
+		}                                                                     \
+		hash_found;                                                           \
+	})
+
 /* Empties a table; release, such as free(), takes each element. */
 #define hash_free(table, release)                               \
 	do {                                                    \

@@ -51,15 +51,8 @@ static void remember_tid(struct guests *guests, struct guest_entry *entry, pid_t
 
 	if (!tid) /* not known */
 		return;
-	HASH_FIND_INT(guests->tids, &tid, ref);
-	if (ref) { /* the thread number was reused */
-		ref->entry = entry;
-		return;
-	}
-	ref = xcalloc(1, sizeof(*ref));
-	ref->tid = tid;
+	ref = hash_get(guests->tids, tid, &tid); /* of another guest, if the number was reused */
 	ref->entry = entry;
-	hash_add(guests->tids, tid, ref);
 }
 
 void guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)

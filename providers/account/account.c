@@ -346,13 +346,8 @@ static struct known_vm *find_vm(struct account *account, uint64_t vm)
 
 static void note_vm(struct account *account, uint64_t vm, pid_t pid)
 {
-	struct known_vm *known = find_vm(account, vm);
+	struct known_vm *known = hash_get(account->vms, vm, &vm);
 
-	if (!known) {
-		known = xcalloc(1, sizeof(*known));
-		known->vm = vm;
-		hash_add(account->vms, vm, known);
-	}
 	known->pid = pid;
 	known->guest = GUEST_NONE;
 }

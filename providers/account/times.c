@@ -31,20 +31,6 @@ struct vcpu_times {
 	UT_hash_handle hh;
 };
 
-static struct vcpu_times *find_vcpu(struct account_times *times, const struct account_head *head)
-{
-	struct vcpu_key key = { head->vm, (uint64_t)(int64_t)head->vcpu };
-	struct vcpu_times *vcpu;
-
-	HASH_FIND(hh, times->vcpus, &key, sizeof(key), vcpu);
-	if (vcpu)
-		return vcpu;
-	vcpu = xcalloc(1, sizeof(*vcpu));
-	vcpu->key = key;
-	hash_add(times->vcpus, key, vcpu);
-	return vcpu;
-}
-
 static bool is_blocked(const struct passed *passed)
 {
 	return passed->thread.asleep_ns && !passed->open_ns;
@@ -91,6 +77,7 @@ static void split(struct vcpu_times *vcpu, const struct passed *now)
 bool account_times_read(struct account_times *times, const struct account_head *head,
 			struct account_halts halts, uint64_t ret_parts[TIME_PARTS])
 {
+	struct vcpu_key key = { head->vm, (uint64_t)(int64_t)head->vcpu };
 	struct passed now = { .halts = halts, .thread = head->thread };
 	struct passed *before;
 	struct vcpu_times *vcpu;
@@ -99,7 +86,7 @@ bool account_times_read(struct account_times *times, const struct account_head *
 		return false;
 	if (now.thread.is_idle)
 		now.open_ns = now.thread.asleep_ns;
-	vcpu = find_vcpu(times, head);
+	vcpu = hash_get(times->vcpus, key, &key);
 	if (vcpu->tid != head->tid)
 		*vcpu = (struct vcpu_times){ .key = vcpu->key, .hh = vcpu->hh, .tid = head->tid,
 					     .first = now, .latest = now };

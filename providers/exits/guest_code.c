@@ -136,14 +136,8 @@ bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, u
 static struct counted *count_code(struct exits_guest_code *code, const struct exits_pc_key *key,
 				  uint64_t more)
 {
-	struct counted *counted;
+	struct counted *counted = hash_get(code->counted, key, key);
 
-	HASH_FIND(hh, code->counted, key, sizeof(*key), counted);
-	if (!counted) {
-		counted = xcalloc(1, sizeof(*counted));
-		counted->key = *key;
-		hash_add(code->counted, key, counted);
-	}
 	counted->now += more;
 	return counted;
 }

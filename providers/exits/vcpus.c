@@ -105,15 +105,7 @@ void exits_vcpus_begin(struct exits_vcpus *vcpus)
 
 struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_id id)
 {
-	struct exits_vcpu *vcpu;
-
-	HASH_FIND(hh, vcpus->list, &id, sizeof(id), vcpu);
-	if (vcpu)
-		return vcpu;
-	vcpu = xcalloc(1, sizeof(*vcpu));
-	vcpu->id = id;
-	hash_add(vcpus->list, id, vcpu);
-	return vcpu;
+	return hash_get(vcpus->list, id, &id);
 }
 
 void exits_vcpu_hold(struct exits_vcpu *vcpu)

@@ -58,15 +58,9 @@ static void draw_calls(struct timeline_code *code, struct code_track *track)
 static struct code_track *track_of(struct timeline_code *code,
 				   const struct recorded_thread *thread, int32_t process)
 {
-	struct code_track *track;
+	struct code_track *track = hash_get(code->tracks, thread, &thread);
 
-	HASH_FIND(hh, code->tracks, &thread, sizeof(thread), track);
-	if (track)
-		return track;
-	track = xcalloc(1, sizeof(*track));
-	track->thread = thread;
 	track->process = process;
-	hash_add(code->tracks, thread, track);
 	return track;
 }
 

@@ -310,19 +310,6 @@ static void copy_args(struct call_drawer *functions, struct json_object *event,
 	}
 }
 
-static struct traced_process *get_process(struct call_drawer *functions, int64_t pid)
-{
-	struct traced_process *process;
-
-	HASH_FIND(hh, functions->processes, &pid, sizeof(pid), process);
-	if (!process) {
-		process = xcalloc(1, sizeof(*process));
-		process->pid = pid;
-		hash_add(functions->processes, pid, process);
-	}
-	return process;
-}
-
 /* In uftrace's output, the main thread has no tid. */
 static struct traced_thread *get_thread(struct call_drawer *functions, struct json_object *event)
 {
@@ -339,7 +326,7 @@ static struct traced_thread *get_thread(struct call_drawer *functions, struct js
 	thread->id = id;
 	thread->nr = HASH_COUNT(functions->threads);
 	thread->last_ns = INT64_MIN;
-	thread->process = get_process(functions, id.pid);
+	thread->process = hash_get(functions->processes, pid, &id.pid);
 	hash_add(functions->threads, id, thread);
 	return thread;
 }

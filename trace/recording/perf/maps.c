@@ -211,19 +211,6 @@ static void put_id(char *text, const uint8_t *bytes, size_t size)
 	hex_put(text, bytes, size < ID_BYTES ? size : ID_BYTES);
 }
 
-static struct process_maps *process_of(struct perf_maps *maps, int32_t pid)
-{
-	struct process_maps *process;
-
-	HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
-	if (process)
-		return process;
-	process = xcalloc(1, sizeof(*process));
-	process->pid = pid;
-	hash_add(maps->processes, pid, process);
-	return process;
-}
-
 /* Up to its NUL, or the record's end. */
 static bool take_path(const uint8_t *at, size_t size, char *path)
 {
@@ -237,7 +224,7 @@ static struct process_maps *changed(struct perf_maps *maps, int32_t pid)
 
 	if (maps->nr + HASH_COUNT(maps->processes) + PARTS_MAX > PERF_MAPS_MAX)
 		return NULL;
-	process = process_of(maps, pid);
+	process = hash_get(maps->processes, pid, &pid);
 	process->nr_changes++;
 	return process;
 }
