@@ -321,18 +321,24 @@ static int compare_end(const void *a, const void *b)
 }
 
 /* The longest of the latest sample, in the order in which they ended. */
-static void take_long_exits(const struct long_exits *from, struct long_exits *to)
+static void take_long_exits(struct moment_taker *taker, const struct long_exits *from,
+			    struct long_exits *to)
 {
+	struct long_exits *all = &taker->long_exits;
+
 	to->longer_ns = from->longer_ns;
 	to->lost = from->lost_latest;
+	long_exits_reset(all);
 	for (size_t i = from->nr - from->nr_latest; i < from->nr; i++)
-		long_exits_add(to, long_exits_at(from, i));
-	if (to->nr <= LONG_EXITS_KEPT)
-		return;
-	qsort(to->list, to->nr, sizeof(*to->list), compare_took);
-	to->lost += to->nr - LONG_EXITS_KEPT;
-	to->nr = LONG_EXITS_KEPT;
-	qsort(to->list, to->nr, sizeof(*to->list), compare_end);
+		long_exits_add(all, long_exits_at(from, i));
+	if (all->nr > LONG_EXITS_KEPT) {
+		qsort(all->list, all->nr, sizeof(*all->list), compare_took);
+		to->lost += all->nr - LONG_EXITS_KEPT;
+		all->nr = LONG_EXITS_KEPT;
+		qsort(all->list, all->nr, sizeof(*all->list), compare_end);
+	}
+	for (size_t i = 0; i < all->nr; i++)
+		long_exits_add(to, &all->list[i]);
 }
 
 static void take_field(struct moment *moment, uint32_t id, const struct field *from)
@@ -387,7 +393,7 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 	if (flags & MOMENT_HAS_GUESTS)
 		moment->guests = guests_copy(facts->guests);
 	if (taker->has_long_exits)
-		take_long_exits(&facts->stats->long_exits, &moment->long_exits);
+		take_long_exits(taker, &facts->stats->long_exits, &moment->long_exits);
 	for (uint32_t id = taker->has_lost ? 0 : taker->nr_fields;
 	     id < fields_count(facts->fields); id++)
 		take_field(moment, id, fields_get(facts->fields, id));
@@ -411,6 +417,7 @@ void moment_skip(struct moment_taker *taker, const struct facts *facts)
 void moment_taker_release(struct moment_taker *taker)
 {
 	changes_release(&taker->forgotten);
+	long_exits_release(&taker->long_exits);
 }
 
 void blob_release(struct blob *blob)

@@ -171,6 +171,7 @@ struct moment_taker {
 	bool has_lost;	     /* the moment before was lost */
 	struct changes forgotten; /* totals of keys, since the latest moment with totals */
 	bool has_long_exits; /* the caller's: moments have them */
+	struct long_exits long_exits; /* of the latest sample, to choose from */
 };
 
 void moment_taker_release(struct moment_taker *taker);

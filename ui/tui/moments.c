@@ -313,7 +313,7 @@ void tui_prompt_time(struct tui *tui)
 			"Time (03:12), back by (5m) or forward (+5m): ", "", jump);
 }
 
-/* Remembered samples have no long exits: the live list is shown up to the moment. */
+/* The screen's memory has no long exits: the live list is shown up to the moment. */
 void tui_follow_long(struct tui *tui)
 {
 	const struct source_recording *recording = &tui->source->recording;

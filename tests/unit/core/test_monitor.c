@@ -271,6 +271,17 @@ TEST(views_that_a_history_keeps, setup, teardown)
 		world->query.type = &view_hotspots;
 		assert_int_equal(monitor_begins_anew(world->monitor, &world->query),
 				 !(keeps >> KEEP_HOTSPOTS & 1));
+		/* The lower threshold is wanted. */
+		world->query.type = &view_long_exits;
+		world->query.longer_ns = 5 * LONG_EXITS_DEFAULT_NS;
+		assert_int_equal(monitor_begins_anew(world->monitor, &world->query),
+				 !(keeps >> KEEP_LONG & 1));
+		want(world);
+		assert_int_equal(first.want.longer_ns, (keeps >> KEEP_LONG & 1 ? 1 : 5) *
+						       LONG_EXITS_DEFAULT_NS);
+		world->query.longer_ns = LONG_EXITS_DEFAULT_NS / 5;
+		want(world);
+		assert_int_equal(first.want.longer_ns, LONG_EXITS_DEFAULT_NS / 5);
 		world->query.type = &view_events;
 	}
 }
