@@ -185,8 +185,9 @@ static void build(struct view *view, const struct query *query, const struct fac
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
-		if (field->parent != FIELD_NONE || !field_set_has(facts->wanted, i) ||
-		    !is_shown(query, &sums[i].sum))
+		/* A history may want more: the exits and arguments that it keeps. */
+		if (field->parent != FIELD_NONE || !wants(query, field) ||
+		    !field_set_has(facts->wanted, i) || !is_shown(query, &sums[i].sum))
 			continue;
 		add_row(view, facts, i, &sums[i], whole[field->source]);
 		if (field->has_children)

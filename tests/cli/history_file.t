@@ -47,6 +47,12 @@ like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
 	'^kvmtop: Hot spots were not kept: kvmtop -w FILE --keep hotspots keeps them\.$' \
 	"what has no hot spots says so"
 check "a run that counts them" write -n 1 --keep hotspots
+for keep in hotspots where long; do
+	# shellcheck disable=SC2086 # words
+	is "$("$AT_ONCE" --sysroot tests/sysroot/amd -w "$TMP/kept.db" --keep $keep -l -n 1 2>&1)" \
+		"$("$AT_ONCE" --sysroot tests/sysroot/amd -l -n 1 2>&1)" \
+		"a log of events is the same with --keep $keep"
+done
 is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "what has them does not"
 like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db
