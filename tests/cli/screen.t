@@ -473,7 +473,7 @@ is "$(grep -c '^exits [0-9]*/s' "$TMP/past")" 6 "t: each moment has rates"
 unlike "$(cat "$TMP/past")" '^exits -/s' "and none is a hole that the screen made"
 # Long exits: a captured machine has none.
 start 80 24 $amd -s 25 --view exits
-keys_show l 'A captured machine and a history have no list' "l: the list of long exits"
+keys_show l '^ Long exits were not kept: they are listed live' "l: the list of long exits"
 screen_has '\[l Long exits\].*all guests . longer than 1.00ms' "which says how long they are"
 keys_show l 'Longer than \(now 1.00ms, Enter: 1.00ms\):' "l there: how long"
 screen_type 250us
