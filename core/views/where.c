@@ -470,12 +470,16 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	return true;
 }
 
-/* What a fault is for is known when its exit has ended: its samples have the reason only. */
-static bool has_samples(const struct fields *fields, const struct field *field)
+/*
+ * What a fault is for is known when its exit has ended: its samples have the reason only, as have
+ * all samples of a recording.
+ */
+static bool has_samples(const struct facts *facts, const struct field *field)
 {
-	const char *name = fields_get(fields, field->parent)->name;
+	const char *name = fields_get(facts->fields, field->parent)->name;
 
-	return strcmp(name, exit_kind_name(EXITS_FAULT)) != 0;
+	return facts->source != SOURCE_RECORDING &&
+	       strcmp(name, exit_kind_name(EXITS_FAULT)) != 0;
 }
 
 bool query_enter_code(struct query *query, const struct view_row *row, const struct facts *facts)
@@ -493,7 +497,7 @@ bool query_enter_code(struct query *query, const struct view_row *row, const str
 	if (field)
 		query->reason = is_argument ? field->reason : row->field;
 	query->has_reason = query->reason != FIELD_NONE && (field || query->has_reason);
-	query->has_argument = is_argument && has_samples(facts->fields, field);
+	query->has_argument = is_argument && has_samples(facts, field);
 	query->argument = query->has_argument ? row->field : FIELD_NONE;
 	query->has_cpu = query->has_function = query->has_halts = false;
 	query->type = &view_where;

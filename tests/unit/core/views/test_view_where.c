@@ -475,6 +475,12 @@ TEST(narrowed_to_a_row, set_up, clean_up)
 	assert_true(query_enter_code(&world->query, &argument, &world->facts));
 	assert_string_equal(order(world), "tsc");
 	world->query = before;
+	/* The samples of a recording have no arguments. */
+	world->facts.source = SOURCE_RECORDING;
+	assert_true(query_enter_code(&world->query, &argument, &world->facts));
+	assert_string_equal(order(world), "tsc eoi early");
+	world->facts.source = SOURCE_LIVE;
+	world->query = before;
 	assert_true(query_enter_code(&world->query, &one, &world->facts));
 	assert_string_equal(order(world), "eoi early");
 	world->query = before;
