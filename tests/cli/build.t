@@ -153,7 +153,8 @@ like "$(cat "$TMP/err")" 'kvmtop.csv" has other columns .*: rename it, or choose
 history=$(sed -n 's/^Environment="KVMTOP_HISTORY=\(.*\)"$/\1/p' "$units/kvmtop-history.service")
 command=$(sed -n 's|^ExecStart=[^ ]* ||p' "$units/kvmtop-history.service" |
 	sed "s|/var/lib/kvmtop|$TMP|; s|[$]KVMTOP_HISTORY|$history|")
-like "$command" '^-w .*/history.db -s 10 --max-age 7d --max-size 2G$' "a history of a week"
+like "$command" '^-w .*/history.db -s 10 --max-age 7d --max-size 2G --keep hotspots,who,long$' \
+	"a history of a week"
 # shellcheck disable=SC2086 # words
 check "the history's unit writes it" "$KVMTOP" $command --sysroot tests/sysroot/amd -n 2 -s 0.1
 like "$("$KVMTOP" -r "$TMP/history.db" -1 --view exits)" '^hlt ' "and it is read"
