@@ -1202,6 +1202,58 @@ TEST(any_number_is_a_thread)
 	recording_release(&world.recording);
 }
 
+/* An exit of 50 ns of each thread, more than KVM has vCPUs: none is left out in any format. */
+TEST(many_threads_of_each_format)
+{
+	enum { DAT6, DAT7, PERF, KVMTRACE, NR, THREADS = 5000 };
+	const uint32_t reason = 30;
+
+	for (int format = 0; format < NR; format++) {
+		struct bytes file = { .len = 0 };
+		struct world world;
+		size_t data;
+
+		begin(&world);
+		if (format == PERF)
+			put_perf_header(&file);
+		data = file.len;
+		for (uint32_t i = 0; i < THREADS; i++) {
+			uint32_t tid = 1000 + i;
+			uint64_t time = 1000 + 100 * i;
+
+			put_exit(&world.event, tid, i, 1, reason);
+			if (format == PERF)
+				put_sample(&file, time, 0, 70, tid, &world.event);
+			else if (format == KVMTRACE)
+				put_kvmtrace(&file, time, 0x10002, 70, i, 1, &reason);
+			else
+				add(&world, 0, time);
+			put_entry(&world.event, tid, i);
+			if (format == PERF)
+				put_sample(&file, time + 50, 0, 70, tid, &world.event);
+			else if (format == KVMTRACE)
+				put_kvmtrace(&file, time + 50, 0x10001, 70, i, 0, NULL);
+			else
+				add(&world, 0, time + 50);
+		}
+		if (format == PERF)
+			put_perf_features(&file, data, "GenuineIntel,6,143,8");
+		else if (format == DAT6)
+			put_dat6(&file, world.rings, 2, formats, NR_FORMATS, "[local]");
+		else if (format == DAT7)
+			put_dat7(&file, world.rings, 2, "none", NULL);
+		bytes_release(&world.event);
+		open_bytes(&world, &file, 1);
+		look(&world, &view_exits);
+		assert_int_equal(cell(&world, "IO_INSTRUCTION", "total")->count, THREADS);
+		assert_int_equal(cell(&world, "IO_INSTRUCTION", "max_ns")->ns, 50);
+		look(&world, &view_vcpus);
+		assert_int_equal(world.view.nr_rows, THREADS);
+		assert_int_equal(total(&world, THREADS - 1, "vmexit(IO_INSTRUCTION)"), 1);
+		end(&world);
+	}
+}
+
 /* A damaged file makes up types of events: beyond a number of counts, others have them. */
 TEST(more_types_than_are_kept)
 {
