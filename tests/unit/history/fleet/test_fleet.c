@@ -101,6 +101,45 @@ TEST(what_was_asked_for_stays, setup, teardown)
 	get(fleet, &(struct request){ 1, 1020, 1030 });
 }
 
+/* What is larger than the limit alone is there until the next one. */
+TEST(the_latest_of_large_ones_stays, setup, teardown)
+{
+	struct fleet *fleet = *state;
+	struct kept *kept = &fleet->caches.list[1]->kept;
+
+	for (uint64_t at = 1; at < 4; at++) {
+		const struct kept_moment large = { .id = at, .sizes = { CACHES_LIMIT },
+						   .bytes = malloc(1) };
+
+		kept_take(kept, &large);
+		caches_keep_limit(&fleet->caches, 1, at, at);
+		assert_int_equal(kept->nr, 1);
+		assert_int_equal(kept->list[0].id, at);
+	}
+}
+
+TEST(moments_of_no_scope, setup, teardown)
+{
+	const uint64_t ids[] = { 0, UINT64_C(3) << SCOPE_SHIFT | 7, UINT64_MAX };
+	const struct store store = fleet_store(*state);
+	struct error error = { "" };
+	struct blob blob = { 0 };
+	struct stored stored;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		for (int is_back = 0; is_back < 2; is_back++) {
+			assert_int_equal(store.type->step(store.state, ids[i], is_back, &stored,
+							  &error), -ENOENT);
+			assert_int_equal(store.type->near(store.state, ids[i], is_back, &stored,
+							  &error), -ENOENT);
+		}
+		assert_int_equal(store.type->find_flagged(store.state, ids[i], MOMENT_HAS_TOTALS,
+							  &stored, &error), -ENOENT);
+		assert_int_equal(store.type->read(store.state, ids[i], PART_CHANGES, &blob, &error),
+				 -ENOENT);
+	}
+}
+
 /* Whether totals go on from the moment before. */
 static bool is_break(struct fleet *fleet, uint64_t at)
 {
