@@ -202,7 +202,7 @@ static bool suits(const struct arch *arch, const struct trace_info *info)
 	if (is_x86 && info->cpu_vendor[0])
 		return (strcmp(arch->name, "VMX") == 0) ==
 		       (strcmp(info->cpu_vendor, "GenuineIntel") == 0);
-	if (strcmp(arch->name, "loongarch") == 0 || strcmp(arch->name, "LoongArch") == 0)
+	if (strcmp(arch->name, "loongarch") == 0)
 		return strncmp(info->arch, "loongarch", 9) == 0;
 	return true;
 }

@@ -3,6 +3,7 @@
  * The engine bpf in this kernel, without KVM: a thread changes its name, which is an event, while
  * room for more threads is made. Skipped where the kernel allows us no programs.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "host/env.h"
 #include "lib/array.h"
 #include "lib/xalloc.h"
+#include "providers/tracepoint/bpf_programs.h"
 #include "providers/tracepoint/counters_shared.h"
 #include "providers/tracepoint/engine.h"
 #include "tests/unit/unit.h"
@@ -230,6 +232,24 @@ TEST(an_event_that_does_not_come_back_is_said, setup, teardown)
 	prctl(PR_SET_NAME, "four");
 	assert_true(read_of(world, GUEST_NONE) > 0);
 	assert_string_equal(world->error.text, "");
+}
+
+/* Each split once, in the order of the counters; one that has no place is none for programs. */
+TEST(the_splits_of_counters)
+{
+	static const struct split here = { .place = EXIT_IN_FIRST };
+	static const struct split there = { .place = EXIT_IN_FIRST };
+	static const struct split nowhere = { .place = EXIT_NOWHERE };
+	const struct counter counters[] = { { .split = &there }, { .split = NULL },
+					    { .split = &here }, { .split = &there },
+					    { .split = &nowhere } };
+	struct bpf_reasons reasons;
+
+	assert_int_equal(bpf_reasons_find(&reasons, NULL, counters, 4), 0);
+	assert_int_equal(reasons.nr, 2);
+	assert_ptr_equal(reasons.splits[0], &there);
+	assert_ptr_equal(reasons.splits[1], &here);
+	assert_int_equal(bpf_reasons_find(&reasons, NULL, counters, 5), -ENOTSUP);
 }
 
 TEST(threads_beyond_the_limit_are_said, setup, teardown)

@@ -9,7 +9,8 @@
 #include "trace/timeline/packets.h"
 #include "tests/unit/unit.h"
 
-enum { NR = 30010, FIELD_NR = 8, FIELD_MESSAGE = 11, FIELD_TEXT = 2, FIELD_COMPRESSED = 50 };
+enum { NR = 30010 };
+enum { FIELD_TEXT = 2, FIELD_DOUBLE, FIELD_NR = 8, FIELD_MESSAGE = 11, FIELD_COMPRESSED = 50 };
 
 static char text[100000];
 
@@ -55,10 +56,19 @@ static struct bytes get_message(struct bytes *bytes, uint32_t field)
 
 static void expect_packet(struct bytes packet, uint32_t i)
 {
+	const double part = i / 3.0;
 	struct bytes message, found;
 
 	assert_int_equal(get_varint(&packet), FIELD_NR << 3);
 	assert_int_equal(get_varint(&packet), UINT64_C(1000000007) * i);
+	assert_int_equal(get_varint(&packet), FIELD_DOUBLE << 3 | 1);
+	for (unsigned int shift = 0; shift < 64; shift += 8) {
+		uint64_t bits;
+
+		memcpy(&bits, &part, sizeof(bits));
+		assert_true(packet.at < packet.end);
+		assert_int_equal(*packet.at++, bits >> shift & 0xff);
+	}
 	message = get_message(&packet, FIELD_MESSAGE);
 	assert_true(packet.at == packet.end);
 	found = get_message(&message, FIELD_TEXT);
@@ -106,6 +116,7 @@ TEST(packets_come_back)
 
 		packet_begin(&packets);
 		put_number(&packets, FIELD_NR, UINT64_C(1000000007) * i);
+		put_double(&packets, FIELD_DOUBLE, i / 3.0);
 		mark = message_begin(&packets, FIELD_MESSAGE);
 		put_text(&packets, FIELD_TEXT, text, length_of(i));
 		message_end(&packets, mark);
