@@ -69,11 +69,11 @@ night=$TMP/night.db
 "$HELPERS/made_night" "$night" 3 hwl || not_ok "made_night"
 task "yesterday 03:01" -r "$night" --at "2026-11-21 03:01:05"
 step '' '^ *db1: vCPUs wait for a CPU' "what was worst"
-step '' 'who had the CPU: web1 vCPU 0' "and whose work that was"
+step '' 'web1 vCPU 0 \(100 %\)' "and whose work that was"
 step 7 'web1 vCPU 0 +guest +30\.0 ' "one key: the neighbour that had the CPU"
 step 5 '^ io +0x1f0 read 2 IDE1 ' "one key: the port"
 step l '^ 03:01:05\.123000 +87\.3ms .* io +0x1f0 read' "one key: the long exit, with its port"
-step w 'who had the CPU: web1 vCPU 0' "one key: the findings name the neighbour"
+step w 'web1 vCPU 0 \(100 %\)' "one key: the findings name the neighbour"
 step 'Down Down' 'most: io 0x1f0 read 2' "and the port"
 step '' 'longest: io 0x1f0 read 2 IDE1, 87\.3 ms' "and the long exit"
 
