@@ -63,7 +63,16 @@ struct mapping {
 	const char *path; /* in the text of all maps */
 };
 
-/* The executable mappings of the process that was asked about last. */
+/* The executable mappings of a process, as they are in this look. */
+struct process {
+	UT_hash_handle hh;
+	pid_t pid;
+	bool is_read;
+	char *text; /* of its maps */
+	struct mapping *maps;
+	size_t nr_maps, room_maps;
+};
+
 struct functions {
 	const struct env *env;
 	struct kallsyms *kernel; /* NULL: not read, or it cannot be */
@@ -72,10 +81,8 @@ struct functions {
 	struct payer *payers;
 	struct code_room room;
 	unsigned int look; /* this one */
-	pid_t pid; /* 0: none */
-	char *text; /* of its maps */
-	struct mapping *maps;
-	size_t nr_maps, room_maps;
+	struct process *processes; /* that were asked about in it */
+	pid_t pid; /* of the latest one */
 	struct error missing; /* why there are no names, until that is said */
 	bool has_missed, has_been_full;
 };
@@ -105,6 +112,13 @@ static void forget_file(struct functions *functions, struct code_file *file)
 	free(file);
 }
 
+static void free_process(struct process *process)
+{
+	free(process->text);
+	free(process->maps);
+	free(process);
+}
+
 void functions_free(struct functions *functions)
 {
 	struct code_file *file, *next;
@@ -114,8 +128,7 @@ void functions_free(struct functions *functions)
 	HASH_ITER(hh, functions->files, file, next)
 		forget_file(functions, file);
 	hash_free(functions->payers, free);
-	free(functions->text);
-	free(functions->maps);
+	hash_free(functions->processes, free_process);
 	kallsyms_free(functions->kernel);
 	free(functions);
 }
@@ -125,7 +138,7 @@ void functions_look_again(struct functions *functions)
 	struct code_file *file, *next;
 	struct payer *payer, *after;
 
-	functions->pid = 0;
+	hash_free(functions->processes, free_process);
 	functions->look++;
 	HASH_ITER(hh, functions->files, file, next) {
 		if (functions->look - file->look > LOOKS)
@@ -244,7 +257,7 @@ static int open_mapped(struct functions *functions, const struct mapping *map)
 }
 
 /* "7f00-7f10 r-xp 00001000 fe:01 1234   /usr/bin/qemu" */
-static void take_line(struct functions *functions, const char *line)
+static void take_line(struct process *process, const char *line)
 {
 	struct mapping map;
 	unsigned int major, minor;
@@ -257,34 +270,42 @@ static void take_line(struct functions *functions, const char *line)
 		return;
 	map.device = (uint64_t)major << 32 | minor;
 	map.path = line + at;
-	*array_add(functions->maps, functions->nr_maps, functions->room_maps) = map;
+	*array_add(process->maps, process->nr_maps, process->room_maps) = map;
 }
 
-static void read_maps(struct functions *functions, pid_t pid)
+static void read_maps(struct functions *functions, struct process *process)
 {
 	char path[PATH_MAX], *line, *rest;
 	size_t size;
 	int err;
 
-	functions->pid = pid;
-	functions->nr_maps = 0;
-	free(functions->text);
-	functions->text = NULL;
-	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)pid);
-	err = aside_read_whole(path, MAPS_MAX, &functions->text, &size);
+	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)process->pid);
+	err = aside_read_whole(path, MAPS_MAX, &process->text, &size);
 	if (err < 0) {
 		miss_process(functions, err);
 		return;
 	}
-	rest = functions->text;
+	rest = process->text;
 	while ((line = strsep(&rest, "\n")))
-		take_line(functions, line);
+		take_line(process, line);
 }
 
-static const struct mapping *find_mapping(const struct functions *functions, uint64_t address)
+/* Its maps are read once in a look: stacks of many processes come in no order. */
+static const struct process *process_of(struct functions *functions, pid_t pid)
 {
-	for (size_t i = 0; i < functions->nr_maps; i++) {
-		const struct mapping *map = &functions->maps[i];
+	struct process *process = hash_get(functions->processes, pid, &pid);
+
+	functions->pid = pid;
+	if (!process->is_read)
+		read_maps(functions, process);
+	process->is_read = true;
+	return process;
+}
+
+static const struct mapping *find_mapping(const struct process *process, uint64_t address)
+{
+	for (size_t i = 0; i < process->nr_maps; i++) {
+		const struct mapping *map = &process->maps[i];
 
 		if (address >= map->begin && address < map->end)
 			return map;
@@ -409,9 +430,7 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 	const struct mapping *map;
 	struct file_key key;
 
-	if (functions->pid != pid)
-		read_maps(functions, pid);
-	map = find_mapping(functions, address);
+	map = find_mapping(process_of(functions, pid), address);
 	if (!map) {
 		snprintf(buf, size, "[unknown]");
 		return;

@@ -12,6 +12,7 @@
 #include "providers/exits/exits.skel.h"
 
 #define NAME_SIZE 256
+#define KNOWN_MOST 65536 /* paths: 9 MiB */
 #define SWITCH_FRAMES 12 /* the frames of our own program and its event are among the first */
 
 /* The path of a stack, by a key without its thread; pc is the guest's function in it. */
@@ -21,11 +22,17 @@ struct known_stack {
 	uint32_t node;
 };
 
+/* A stack that the kernel keeps: many paths may have it. */
+struct kept_stack {
+	UT_hash_handle hh;
+	uint64_t hash;
+};
+
 struct exits_paths {
 	struct exits_stacks_config config;
 	struct functions *functions;
 	struct known_stack *known;
-	uint32_t nr_kept; /* stacks that the kernel keeps, at most */
+	struct kept_stack *kept;
 };
 
 struct exits_paths *exits_paths_new(const struct exits_stacks_config *config)
@@ -42,6 +49,7 @@ void exits_paths_free(struct exits_paths *paths)
 	if (!paths)
 		return;
 	hash_free(paths->known, free);
+	hash_free(paths->kept, free);
 	functions_free(paths->functions);
 	free(paths);
 }
@@ -185,6 +193,13 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 	return node;
 }
 
+/* hash 0: there is none. */
+static void keep(struct exits_paths *paths, uint64_t hash)
+{
+	if (hash)
+		(void)hash_get(paths->kept, hash, &hash);
+}
+
 uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of,
 			  uint32_t guest_function)
 {
@@ -202,13 +217,15 @@ uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_ke
 	known->node = make_node(paths, &key);
 	stacks_charge(paths->config.stacks, 0);
 	hash_add(paths->known, key, known);
-	paths->nr_kept += 2;
+	keep(paths, key.kernel);
+	keep(paths, key.user);
 	return known->node;
 }
 
 bool exits_paths_are_many(const struct exits_paths *paths)
 {
-	return paths->nr_kept >= EXITS_STACKS / 2;
+	return HASH_COUNT(paths->kept) >= EXITS_STACKS / 2 ||
+	       HASH_COUNT(paths->known) >= KNOWN_MOST;
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -226,13 +243,14 @@ void exits_paths_forget(struct exits_paths *paths, uint64_t *stay, size_t nr)
 	if (nr)
 		qsort(stay, nr, sizeof(*stay), compare_hashes);
 	hash_free(paths->known, free);
-	paths->nr_kept = 0;
+	hash_free(paths->kept, free);
 	while (bpf_map_get_next_key(fd, last, &hash) == 0) {
 		if (gone) /* not before: the next key is after it */
 			bpf_map_delete_elem(fd, &gone);
 		last = &hash;
 		gone = nr && bsearch(&hash, stay, nr, sizeof(*stay), compare_hashes) ? 0 : hash;
-		paths->nr_kept += !gone;
+		if (!gone)
+			keep(paths, hash);
 	}
 	if (gone)
 		bpf_map_delete_elem(fd, &gone);

@@ -62,6 +62,42 @@ TEST(stacks_of_sleepers_stay)
 	env_release(&env);
 }
 
+/* The vCPUs of many guests are in few stacks, and each stack is forgotten if there are many. */
+TEST(paths_that_share_stacks)
+{
+	struct exits_stack_key key = { .kernel = 1, .user = 3, .cell = EXITS_NO_CELL };
+	struct error error = { "" };
+	struct stacks *stacks = stacks_new();
+	struct exits_paths *paths;
+	struct exits_bpf *bpf;
+	struct env env;
+
+	assert_int_equal(env_init(&env, "", &error), 0);
+	bpf = env.tracefs ? open_programs(&env) : NULL;
+	if (!bpf) {
+		stacks_free(stacks);
+		env_release(&env);
+		skip();
+	}
+	paths = exits_paths_new(&(struct exits_stacks_config){ .env = &env, .bpf = bpf,
+							       .stacks = stacks });
+	for (key.tgid = 1; key.tgid <= EXITS_STACKS; key.tgid++)
+		exits_paths_node(paths, &key, 0);
+	assert_false(exits_paths_are_many(paths));
+	for (uint32_t i = 1; i < EXITS_STACKS / 4; i++) {
+		key.kernel += 4;
+		key.user += 4;
+		exits_paths_node(paths, &key, 0);
+		assert_int_equal(exits_paths_are_many(paths), i == EXITS_STACKS / 4 - 1);
+	}
+	exits_paths_forget(paths, NULL, 0);
+	assert_false(exits_paths_are_many(paths));
+	exits_paths_free(paths);
+	exits_bpf_close(bpf);
+	stacks_free(stacks);
+	env_release(&env);
+}
+
 /* How many CPUs take samples: perf events of this process. */
 static int count_events(void)
 {
