@@ -171,12 +171,12 @@ else
 		"which names the folder and what is missing"
 	is "$(as_nobody +perfmon,+dac_read_search -1 -s 0.1 -f kvm_pio)" 0 \
 		"with CAP_DAC_READ_SEARCH, too, it counts"
-	spawn "$HELPERS/miniguest" --name served --pio 5 --rounds 0 --pause 10000 >"$TMP/out"
+	guest_of miniguest served --pio 5 --rounds 0 --pause 10000
 	caps=+perfmon,+bpf,+sys_admin,+sys_ptrace,+dac_read_search
 	is "$(as_nobody $caps exits -g served --event userspace --csv 1)" 0 \
 		"with the capabilities of the services: exits"
 	like "$(cat "$TMP/out")" 'IO,[0-9]+,,served,,[1-9]' "are counted"
-	stop "$SPAWNED"
+	stop "$GUEST"
 fi
 
 if command -v setpriv >/dev/null; then
@@ -515,7 +515,7 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 	# shellcheck disable=SC2016 # for the shell inside
 	check "in a container: one guest" inside '-1 -p "$guest" -f "kvm_pio$"'
 	check "is counted" test "$(batch out kvm_pio | cut -d ' ' -f 1)" -gt 100
-	like "$(cat "$ERR")" 'tracepoint: not counted by bpf, .*another one: run in the host' \
+	like "$(cat "$ERR")" 'tracepoint: .*not counted by bpf, .*another one: run in the host' \
 		"by perf, and why is said"
 	is "$(wc -l <"$ERR")" 1 "once"
 	check "in a container: guests" inside '-l --json -b -s 0.5 -n 2 -f "kvm_pio$"'
@@ -600,7 +600,7 @@ if has_screen; then
 	within 2500 "q ends the screen at once" ends_by_q
 	is "$q_status" 0 "and well"
 	# Long exits are listed from when the list is first shown; the screen says since when.
-	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
+	guest_of miniguest listed --pio 20 --rounds 0 --pause 10000
 	"$KVMTOP" exits -g listed 0.5 2>&1 | grep 'does not trace the VM exits' >"$TMP/untimed"
 	SCRIPT_CLOCK=real
 	export SCRIPT_CLOCK
@@ -621,7 +621,7 @@ if has_screen; then
 	screen_keys Space t t t t t t t t t
 	screen_has '^ Long exits were not listed then: the list .* begins at [0-9]' "and before"
 	screen_keys q
-	stop "$SPAWNED"
+	stop "$GUEST"
 else
 	skip "q ends the screen" "$T_no_screen"
 fi
