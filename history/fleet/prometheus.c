@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server adds up, by as few labels as the views need. Of an answer the series are found in the
- * text, and json-c parses one at a time: it makes some fifty bytes of each byte of text.
+ * The server adds up, by as few labels as the views need. Of an answer one series is parsed at a
+ * time.
  */
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/metrics.h"
 #include "lib/http/server.h"
+#include "lib/json_items.h"
 #include "lib/text.h"
 #include "history/fleet/scope.h"
 #include "lib/xalloc.h"
@@ -104,125 +104,28 @@ static struct json_object *member(struct json_object *object, const char *name,
 	return found;
 }
 
-/* NULL: the text is no JSON, or too long. */
-static struct json_object *parse(const char *text, size_t size)
-{
-	struct json_tokener *tokener = size <= SERIES_MAX ? json_tokener_new_ex(DEPTH) : NULL;
-	struct json_object *root;
-
-	if (!tokener)
-		return NULL;
-	root = json_tokener_parse_ex(tokener, text, (int)size);
-	json_tokener_free(tokener);
-	return root;
-}
-
-/* ---- where values begin and end */
-
-struct piece {
-	const char *at, *end;
-};
-
-static char next_char(struct piece *text)
-{
-	while (text->at < text->end && *text->at && strchr(" \t\r\n", *text->at))
-		text->at++;
-	return text->at < text->end ? *text->at : '\0';
-}
-
-/* Takes the character, if it is the next one. */
-static bool take_char(struct piece *text, char wanted)
-{
-	if (!wanted || next_char(text) != wanted)
-		return false;
-	text->at++;
-	return true;
-}
-
-static bool take_string(struct piece *text)
-{
-	if (!take_char(text, '"'))
-		return false;
-	while (text->at < text->end && *text->at != '"')
-		text->at += *text->at == '\\' && text->at + 1 < text->end ? 2 : 1;
-	return take_char(text, '"');
-}
-
-/* Takes a value, whatever is in it. False: it does not end. */
-static bool take_value(struct piece *text, struct piece *ret_value)
-{
-	size_t depth = 0;
-	char c = next_char(text);
-
-	ret_value->at = text->at;
-	do {
-		if (text->at == text->end || (c == '"' && !take_string(text)))
-			return false;
-		if (c != '"')
-			text->at++;
-		depth += c == '{' || c == '[';
-		depth -= depth && (c == '}' || c == ']');
-		c = text->at < text->end ? *text->at : '\0';
-	} while (depth || !strchr(",]}", c));
-	ret_value->end = text->at;
-	return true;
-}
-
-/* The member of an object. False: there is none. */
-static bool find_member(struct piece object, const char *name, struct piece *ret_value)
-{
-	size_t len = strlen(name);
-	struct piece key, value;
-
-	if (!take_char(&object, '{'))
-		return false;
-	do {
-		next_char(&object);
-		key.at = object.at;
-		if (!take_string(&object))
-			return false;
-		key.end = object.at;
-		if (!take_char(&object, ':') || !take_value(&object, &value))
-			return false;
-		if ((size_t)(key.end - key.at) == len + 2 && !memcmp(key.at + 1, name, len)) {
-			*ret_value = value;
-			return true;
-		}
-	} while (take_char(&object, ','));
-	return false;
-}
-
-/* The text of a string is clean. False: it is no string. */
-static bool read_string(struct piece object, const char *name, char *ret_text, size_t size)
-{
-	struct piece value;
-	struct json_object *string;
-	bool is_read;
-
-	if (!find_member(object, name, &value))
-		return false;
-	string = parse(value.at, (size_t)(value.end - value.at));
-	is_read = json_object_is_type(string, json_type_string) &&
-		  utf8_clean(json_object_get_string(string),
-			     (size_t)json_object_get_string_len(string), ret_text, size);
-	json_object_put(string);
-	return is_read;
-}
-
 /* ---- the answer */
 
 /* What the server says of a failure. */
-static int refused(long status, struct piece root, struct error *error)
+static int refused(long status, const char *text, size_t size, struct error *error)
 {
-	char text[256];
+	struct json_items *items = json_items_new(NULL, text, size, DEPTH, SERIES_MAX);
+	struct json_object *root = NULL, *said;
+	char clean[256] = "";
 
+	if (json_items_next(items, &root) > 0 &&
+	    (said = member(root, "error", json_type_string)))
+		utf8_clean(json_object_get_string(said),
+			   (size_t)json_object_get_string_len(said), clean, sizeof(clean));
+	json_object_put(root);
+	json_items_free(items);
 	if (status == 401 || status == 403)
 		return error_set(error, -EACCES, "the server answers only authorized users (HTTP "
 					     "%ld): give user and password, or a token, in "
 					     "--http-config FILE", status);
-	if (read_string(root, "error", text, sizeof(text)))
-		return error_set(error, -EINVAL, "the server refused the query: %s", text);
-	if (memmem(root.at, (size_t)(root.end - root.at), SERVER_NAME, strlen(SERVER_NAME)))
+	if (*clean)
+		return error_set(error, -EINVAL, "the server refused the query: %s", clean);
+	if (memmem(text, size, SERVER_NAME, strlen(SERVER_NAME)))
 		return error_set(error, -EBADMSG, SERVER_NAME " answers there, which a Prometheus "
 				 "scrapes: give the address of that Prometheus");
 	return error_set(error, -EBADMSG,
@@ -231,53 +134,37 @@ static int refused(long status, struct piece root, struct error *error)
 			 status);
 }
 
-static int take_series(struct piece text, answer_fn take, void *arg)
+static int take_series(struct json_object *item, answer_fn take, void *arg)
 {
-	struct json_object *item = parse(text.at, (size_t)(text.end - text.at));
 	struct answer_series series = {
 		.labels = member(item, "metric", json_type_object),
 		.points = member(item, "values", json_type_array),
 	};
-	int err = -EBADMSG;
 
 	if (!series.points) {
 		series.points = member(item, "value", json_type_array);
 		series.is_single = true;
 	}
-	if (series.labels && series.points)
-		err = take(arg, &series);
-	json_object_put(item);
-	return err;
-}
-
-static int each_series(struct piece list, answer_fn take, void *arg)
-{
-	struct piece item;
-	int err = 0;
-
-	if (!take_char(&list, '['))
-		return -EBADMSG;
-	if (take_char(&list, ']'))
-		return 0;
-	do {
-		err = take_value(&list, &item) ? take_series(item, take, arg) : -EBADMSG;
-	} while (!err && take_char(&list, ','));
-	return err || take_char(&list, ']') ? err : -EBADMSG;
+	return series.labels && series.points ? take(arg, &series) : -EBADMSG;
 }
 
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
 		struct error *error)
 {
-	const struct piece root = { text, text + size };
-	struct piece data, list;
-	char word[16] = "";
-	int err = -EBADMSG;
+	struct json_items *items = json_items_new(NULL, text, size, DEPTH, SERIES_MAX);
+	bool has_list = status == 200 && size && *text == '{' &&
+			json_items_begin(items, "\"result\"");
+	struct json_object *item;
+	int got = 0, err = 0;
 
-	if (status != 200 || !find_member(root, "data", &data) ||
-	    !read_string(root, "status", word, sizeof(word)) || strcmp(word, "success") != 0)
-		return refused(status, root, error);
-	if (find_member(data, "result", &list))
-		err = each_series(list, take, arg);
+	while (has_list && !err && (got = json_items_next(items, &item)) > 0) {
+		err = take_series(item, take, arg);
+		json_object_put(item);
+	}
+	json_items_free(items);
+	if (!has_list)
+		return refused(status, text, size, error);
+	err = got < 0 ? -EBADMSG : err;
 	if (err == -EBADMSG)
 		error_set(error, err, "not an answer of a Prometheus: is the address right?");
 	return err;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/json_items.h"
 #include "lib/text.h"
 #include "trace/timeline/timeline.h"
 
 #define DEPTH_MAX 10000	    /* nested calls; deeper calls are left out */
+#define EVENT_MAX (1 << 20) /* bytes of one */
 #define NAME_SIZE 160
 #define DEFAULT_NAME "?"
 
@@ -372,7 +372,7 @@ static int take_call(struct call_drawer *functions, struct json_object *event, c
 	return 0;
 }
 
-static int take_event(void *arg, struct json_object *event)
+static int take_event(struct call_drawer *functions, struct json_object *event)
 {
 	const char *kind = json_object_is_type(event, json_type_object) ?
 		text_member(event, "ph") : "";
@@ -380,9 +380,9 @@ static int take_event(void *arg, struct json_object *event)
 	if (!*kind)
 		return -EINVAL;
 	if (*kind == 'M')
-		take_name(arg, event);
+		take_name(functions, event);
 	if (*kind == 'B' || *kind == 'E')
-		return take_call(arg, event, *kind);
+		return take_call(functions, event, *kind);
 	return 0;
 }
 
@@ -415,13 +415,39 @@ static void functions_end(struct call_drawer *functions)
 	hash_free(functions->processes, free);
 }
 
+static int read_events(struct call_drawer *functions, struct json_items *items, const char *path,
+		       struct error *error)
+{
+	struct json_object *event;
+	int got = 1, err = 0;
+
+	if (!json_items_begin(items, "\"traceEvents\""))
+		return !items->offset && !json_items_has_more(items) ?
+			       error_set(error, -ENODATA, "%s: is empty: write a Chrome trace with "
+					 "uftrace dump --chrome", path) :
+			       error_set(error, -EINVAL, "%s: not a Chrome trace: write one with "
+					 "uftrace dump --chrome", path);
+	while (!err && (got = json_items_next(items, &event)) > 0) {
+		err = take_event(functions, event);
+		json_object_put(event);
+	}
+	if (!err && !got)
+		return 0;
+	return error_set(error, -EINVAL, "%s: %s at offset %" PRIu64 ": write it again, as with "
+			 "uftrace dump --chrome", path, json_items_has_more(items) ?
+			 "not an event of a Chrome trace" : "ends too early,", items->offset);
+}
+
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
 		       struct timeline_out *out, struct functions_span *ret_span,
 		       struct error *error)
 {
 	struct call_drawer functions = { .config = config, .out = out };
-	int err = uftrace_read(in, path, take_event, &functions, error);
+	struct json_items *items =
+		json_items_new(in, NULL, 0, JSON_TOKENER_DEFAULT_DEPTH, EVENT_MAX);
+	int err = read_events(&functions, items, path, error);
 
+	json_items_free(items);
 	functions_end(&functions);
 	*ret_span = functions.span;
 	return err;

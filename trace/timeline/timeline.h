@@ -301,14 +301,6 @@ int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *er
  */
 int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *error);
 
-struct json_object;
-
-/* Takes an event of the JSON. 0, or -EINVAL: it is not an event of a Chrome trace. */
-typedef int (*uftrace_event_fn)(void *arg, struct json_object *event);
-
-/* Calls take() for each event. 0, or -errno with error, which names the offset of the error. */
-int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error);
-
 /*
  * ---- perf_stat.c: the output of `perf stat -I MS -j`, or -x and a separator, as counters.
  *

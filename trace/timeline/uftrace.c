@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs uftrace and nm, and cuts the JSON into events: a file may have any size. */
+/* Runs uftrace and nm. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,15 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <json-c/json.h>
-
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "trace/timeline/timeline.h"
 
 #define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
-#define CHUNK 65536
-#define EVENT_MAX (1 << 20) /* bytes of one event */
 
 /* Runs a program with out as its standard output. */
 static int run(const char *const *argv, int out, pid_t *ret_child, struct error *error)
@@ -165,137 +158,4 @@ int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct err
 {
 	fclose(uftrace->json);
 	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, err < 0, error) : 0;
-}
-
-/* ---- events ---- */
-
-struct uftrace_reader {
-	FILE *in;
-	char data[CHUNK];
-	size_t begin, end;
-	uint64_t offset; /* of data[begin] */
-};
-
-/* The next byte, which stays unread; -1: the end. */
-static int peek(struct uftrace_reader *reader)
-{
-	if (reader->begin == reader->end) {
-		reader->begin = 0;
-		reader->end = fread(reader->data, 1, sizeof(reader->data), reader->in);
-	}
-	return reader->begin < reader->end ? (unsigned char)reader->data[reader->begin] : -1;
-}
-
-static void advance(struct uftrace_reader *reader, size_t n)
-{
-	reader->begin += n;
-	reader->offset += n;
-}
-
-static int skip(struct uftrace_reader *reader, const char *what)
-{
-	int c;
-
-	while ((c = peek(reader)) > 0 && strchr(what, c))
-		advance(reader, 1);
-	return c;
-}
-
-/* Skips everything up to and including this text. */
-static bool find_text(struct uftrace_reader *reader, const char *text)
-{
-	size_t matched = 0;
-	int c;
-
-	while (text[matched] && (c = peek(reader)) >= 0) {
-		advance(reader, 1);
-		if (c == text[matched])
-			matched++;
-		else
-			matched = c == text[0];
-	}
-	return !text[matched];
-}
-
-/* Goes to the first event: the file is a list of events, or an object with a list of events. */
-static bool find_list(struct uftrace_reader *reader)
-{
-	int c = skip(reader, " \t\r\n");
-
-	if (c == '{' && find_text(reader, "\"traceEvents\""))
-		c = skip(reader, " \t\r\n:");
-	if (c != '[')
-		return false;
-	advance(reader, 1);
-	return true;
-}
-
-/* NULL: the event is damaged or truncated. */
-static struct json_object *read_event(struct uftrace_reader *reader, struct json_tokener *tokener)
-{
-	size_t size = 0;
-
-	json_tokener_reset(tokener);
-	while (peek(reader) >= 0 && size < EVENT_MAX) {
-		size_t n = reader->end - reader->begin;
-		struct json_object *event = json_tokener_parse_ex(
-			tokener, reader->data + reader->begin, (int)n);
-		enum json_tokener_error error = json_tokener_get_error(tokener);
-
-		if (error == json_tokener_continue) {
-			advance(reader, n);
-			size += n;
-			continue;
-		}
-		if (error == json_tokener_success && event)
-			advance(reader, json_tokener_get_parse_end(tokener));
-		return event;
-	}
-	return NULL;
-}
-
-static int read_events(struct uftrace_reader *reader, struct json_tokener *tokener,
-		       const char *path, uftrace_event_fn take, void *arg, struct error *error)
-{
-	struct json_object *event;
-	int c, err = 0;
-
-	while (!err) {
-		c = skip(reader, " \t\r\n,");
-		if (c == ']')
-			return 0;
-		event = c < 0 ? NULL : read_event(reader, tokener);
-		err = event ? take(arg, event) : -EINVAL;
-		json_object_put(event);
-	}
-	return error_set(error, err,
-			 "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
-			 "dump --chrome",
-			 path,
-			 peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
-			 reader->offset);
-}
-
-int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error)
-{
-	struct json_tokener *tokener = json_tokener_new();
-	struct uftrace_reader *reader = xcalloc(1, sizeof(*reader));
-	int err;
-
-	if (!tokener)
-		out_of_memory();
-	reader->in = in;
-	if (find_list(reader))
-		err = read_events(reader, tokener, path, take, arg, error);
-	else if (!reader->offset && peek(reader) < 0)
-		err = error_set(error, -ENODATA, "%s: is empty: write a Chrome trace with "
-				"uftrace dump --chrome", path);
-	else
-		err = error_set(error, -EINVAL,
-				"%s: not a Chrome trace: write one with uftrace dump "
-				"--chrome",
-				path);
-	json_tokener_free(tokener);
-	free(reader);
-	return err;
 }
