@@ -443,7 +443,8 @@ static const struct reason *find_reason(const struct meanings *meanings,
 {
 	const struct reason_names *names;
 
-	if (key->kind >= EXITS_FIRST_ARGUMENT || key->b >= meanings->nr_names ||
+	if (exit_key_is_others(key) || key->kind >= EXITS_FIRST_ARGUMENT ||
+	    key->b >= meanings->nr_names ||
 	    (key->kind == EXITS_USERSPACE && exit_fields_failure(key->a)))
 		return NULL;
 	names = &meanings->names[key->b];
@@ -466,6 +467,10 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 	size_t used = 0;
 
 	buf[0] = '\0';
+	if (exit_key_is_others(key)) {
+		snprintf(buf, size, "(others)");
+		return;
+	}
 	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_VMGEXIT &&
 	    !(reason && strncmp(reason->name, VMGEXIT, strlen(VMGEXIT)) == 0))
 		used = (size_t)snprintf(buf, size, VMGEXIT " ");

@@ -133,12 +133,21 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
 				 const struct trace_event *event, const struct exit_key *exit);
 
-/* The key as the user reads it: "HLT", "hlt L2", "vmgexit msr", "0x6e0 IA32_TSC_DEADLINE write". */
+/*
+ * The key as the user reads it: "HLT", "hlt L2", "vmgexit msr", "0x6e0 IA32_TSC_DEADLINE write",
+ * "(others)".
+ */
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
 		  size_t size);
 
-/* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
+/* REASON_* of arch.h. */
 unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
+
+/* Whether the vCPU is idle meanwhile (HLT, WFx ...). */
+static inline bool meaning_is_idle(const struct meanings *meanings, const struct exit_key *key)
+{
+	return meaning_flags(meanings, key) & REASON_IDLE;
+}
 
 /* The exit that the argument belongs to; NULL: not known. */
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);

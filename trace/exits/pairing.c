@@ -37,7 +37,7 @@ static struct exit_count *reason_count(struct pairing *pairing, struct recorded_
 	struct exit_count *count = table_count(&pairing->table, thread, key);
 
 	if (!count->begun)
-		count->cell = count_is_idle(&pairing->meanings, count) ? EXITS_HALT : 0;
+		count->cell = meaning_is_idle(&pairing->meanings, &count->key) ? EXITS_HALT : 0;
 	return count;
 }
 

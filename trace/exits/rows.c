@@ -106,11 +106,11 @@ static uint32_t child_field(const struct rows_maker *maker, uint32_t parent,
 		.label = label,
 		.parent = parent,
 		.source = maker->fields.source,
-		.is_idle = count_is_idle(meanings, count),
+		.is_idle = meaning_is_idle(meanings, &count->key),
 	};
 
 	if (!count->child) {
-		count_name(meanings, count, label, sizeof(label));
+		meaning_name(meanings, &count->key, label, sizeof(label));
 		name_put(name, sizeof(name), "%s(%s)",
 			 fields_get(maker->fields.fields, parent)->name, label);
 		count->child = fields_add(maker->fields.fields, &field) + 1;
@@ -243,9 +243,9 @@ static uint32_t reason_field(const struct rows_maker *maker, struct exit_count *
 	char name[NAME_SIZE / 2];
 
 	if (!count->field) {
-		count_name(meanings, count, name, sizeof(name));
+		meaning_name(meanings, &count->key, name, sizeof(name));
 		count->field = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind,
-						  name, NULL, count_is_idle(meanings, count)) + 1;
+						  name, NULL, meaning_is_idle(meanings, &count->key)) + 1;
 	}
 	return count->field - 1;
 }
@@ -261,7 +261,7 @@ static struct exits_parts parts_of(const struct rows_maker *maker, const struct 
 
 	if (maker->fields.times[TIME_POLL] == FIELD_NONE)
 		parts.polled_ns = 0;
-	if (!pairing_of(maker)->has_switches && count_is_idle(&pairing_of(maker)->meanings, count))
+	if (!pairing_of(maker)->has_switches && meaning_is_idle(&pairing_of(maker)->meanings, &count->key))
 		parts.idle_ns = minus(ns, parts.polled_ns);
 	return parts;
 }
@@ -389,19 +389,19 @@ static uint32_t argument_field(const struct rows_maker *maker, struct exit_count
 {
 	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
+	const struct exit_key *exit = meaning_exit(meanings, &count->key);
 	uint32_t field = FIELD_NONE;
-	bool has_reason;
 
 	if (count->field)
 		return count->field - 1;
-	has_reason = count_exit_name(meanings, count, reason, sizeof(reason));
-	if (has_reason) {
+	if (exit) {
+		meaning_name(meanings, exit, reason, sizeof(reason));
 		name_put(name, sizeof(name), "vmexit(%s)", reason);
 		field = fields_find(maker->fields.fields, name);
 	}
-	count_name(meanings, count, label, sizeof(label));
+	meaning_name(meanings, &count->key, label, sizeof(label));
 	count->field = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
-					    has_reason ? reason : NULL, field, label) + 1;
+					    exit ? reason : NULL, field, label) + 1;
 	return count->field - 1;
 }
 
@@ -474,10 +474,9 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		const struct exit_count *count = thread->counts.list[i];
 
-		if (exit_key_is_others(&count->key) || count->key.kind >= EXITS_FIRST_ARGUMENT)
-			continue;
-		if (count->key.c == EXIT_OF_VMGEXIT ||
-		    meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED)
+		if (count->key.kind == EXITS_VMEXIT &&
+		    (count->key.c == EXIT_OF_VMGEXIT ||
+		     meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED))
 			return true;
 	}
 	return false;
@@ -536,7 +535,7 @@ static void add_long(const struct rows_maker *maker, const struct recorded_long 
 		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
 		.reason = reason_field(maker, exit->exit),
 		.argument = exit->argument ? argument_field(maker, exit->argument) : FIELD_NONE,
-		.is_idle = count_is_idle(&pairing_of(maker)->meanings, exit->exit),
+		.is_idle = meaning_is_idle(&pairing_of(maker)->meanings, &exit->exit->key),
 	};
 
 	name_code(recording, exit->thread, &row);

@@ -202,10 +202,8 @@ enum exits_away pairing_why_asleep(const struct pairing *pairing, const struct t
 
 	if (state->at.user_since)
 		return exits_away_in_user(&state->at);
-	if (!exit || exit_key_is_others(&exit->key))
-		return EXITS_BLOCKED;
-	return meaning_flags(&pairing->meanings, &exit->key) & (REASON_IDLE | REASON_MAY_IDLE) ?
-		       EXITS_IDLES : EXITS_BLOCKED;
+	return exit && meaning_flags(&pairing->meanings, &exit->key) &
+			       (REASON_IDLE | REASON_MAY_IDLE) ? EXITS_IDLES : EXITS_BLOCKED;
 }
 
 void pairing_was_away(const struct pairing *pairing, struct thread_state *state,

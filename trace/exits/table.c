@@ -180,36 +180,11 @@ struct exit_count *table_find_count(struct table *table, struct recorded_thread 
 	return count ? count : add_count(table, thread, &others);
 }
 
-void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
-		size_t size)
-{
-	if (exit_key_is_others(&count->key))
-		snprintf(buf, size, "(others)");
-	else
-		meaning_name(meanings, &count->key, buf, size);
-}
-
 uint64_t count_unfinished(const struct exit_count *count, enum exit_kind kind)
 {
 	if (count->key.kind != kind || !exits_have_end(kind))
 		return 0;
 	return count->begun - count->took.count;
-}
-
-bool count_is_idle(const struct meanings *meanings, const struct exit_count *count)
-{
-	return !exit_key_is_others(&count->key) &&
-	       meaning_flags(meanings, &count->key) & REASON_IDLE;
-}
-
-bool count_exit_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
-		     size_t size)
-{
-	const struct exit_key *exit = meaning_exit(meanings, &count->key);
-
-	if (exit)
-		meaning_name(meanings, exit, buf, size);
-	return exit != NULL;
 }
 
 /* ---- all */

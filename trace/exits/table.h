@@ -48,19 +48,8 @@ struct exit_count {
 	uint32_t nr_kept, at;
 };
 
-/* The reason or the argument as the user reads it. */
-void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
-		size_t size);
-
 /* How many of this kind have begun, and have no end. */
 uint64_t count_unfinished(const struct exit_count *count, enum exit_kind kind);
-
-/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
-bool count_is_idle(const struct meanings *meanings, const struct exit_count *count);
-
-/* The name of the exit that the argument belongs to. False: the exit is not known. */
-bool count_exit_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
-		     size_t size);
 
 /* The counts of one thread. */
 struct thread_counts {

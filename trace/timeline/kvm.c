@@ -171,11 +171,11 @@ static const struct exit_name *name_of(struct timeline_kvm *kvm, const struct ex
 
 	if (name->is_set && memcmp(&name->key, key, sizeof(*key)) == 0)
 		return name;
-	count_name(&kvm->pairing.meanings, count, text, sizeof(text));
+	meaning_name(&kvm->pairing.meanings, key, text, sizeof(text));
 	snprintf(name->text, sizeof(name->text), "%s", text);
 	snprintf(name->userspace, sizeof(name->userspace), "userspace (%s)", text);
 	name->key = *key;
-	name->is_idle = count_is_idle(&kvm->pairing.meanings, count);
+	name->is_idle = meaning_is_idle(&kvm->pairing.meanings, key);
 	name->is_set = true;
 	return name;
 }

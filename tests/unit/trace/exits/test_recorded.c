@@ -1793,8 +1793,8 @@ TEST(two_kernels_have_two_names)
 			&world.recording.pairing.table.threads[i]->counts;
 
 		assert_int_equal(counts->nr, 1);
-		count_name(&world.recording.pairing.meanings, counts->list[0],
-			   names + strlen(names), sizeof(names) - strlen(names));
+		meaning_name(&world.recording.pairing.meanings, &counts->list[0]->key,
+			     names + strlen(names), sizeof(names) - strlen(names));
 		strcat(names, " ");
 	}
 	assert_string_equal(names, "FROM_THE_FUTURE fROM_THE_FUTURE ");
@@ -2039,7 +2039,7 @@ static void sum_counts(const struct pairing *pairing, const char *name, uint64_t
 		for (size_t j = 0; j < thread->counts.nr; j++) {
 			const struct exit_count *count = thread->counts.list[j];
 
-			count_name(&pairing->meanings, count, got, sizeof(got));
+			meaning_name(&pairing->meanings, &count->key, got, sizeof(got));
 			if (count->key.kind != EXITS_VMEXIT || strcmp(got, name) != 0)
 				continue;
 			*ret_count += pairing->has_entries ? count->took.count :

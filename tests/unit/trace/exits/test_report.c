@@ -70,7 +70,8 @@ static const struct exit_count *count_of(const struct world *world, const char *
 		for (size_t j = 0; j < thread->counts.nr; j++) {
 			char got[96];
 
-			count_name(&pairing->meanings, thread->counts.list[j], got, sizeof(got));
+			meaning_name(&pairing->meanings, &thread->counts.list[j]->key, got,
+				     sizeof(got));
 			if (thread->counts.list[j]->key.kind == world->kind &&
 			    strcmp(got, name) == 0)
 				return thread->counts.list[j];
@@ -102,7 +103,8 @@ TEST(pairs_by_thread)
 	assert_int_equal(count_of(&world, "HLT")->begun, 2);
 	assert_int_equal(count_of(&world, "HLT")->took.count, 1);
 	assert_int_equal(count_of(&world, "HLT")->took.total_ns, 1000);
-	assert_true(count_is_idle(&world.recording.pairing.meanings, count_of(&world, "HLT")));
+	assert_true(meaning_is_idle(&world.recording.pairing.meanings,
+				    &count_of(&world, "HLT")->key));
 	assert_int_equal(count_of(&world, "IO_INSTRUCTION")->took.total_ns, 4000);
 	assert_int_equal(world.recording.pairing.table.threads[1]->vcpu, 1);
 	assert_string_equal(world.recording.pairing.table.threads[0]->comm, "CPU 0/KVM");
