@@ -6,17 +6,12 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/file.h"
-#include "lib/xalloc.h"
 #include "trace/timeline/timeline.h"
-
-#define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
 
 /* Runs a program with out as its standard output. */
 static int run(const char *const *argv, int out, pid_t *ret_child, struct error *error)
@@ -50,71 +45,34 @@ static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, 
 	return error_set(error, -EIO, "%s failed on %s", name, of);
 }
 
-/* What nm prints, in memory. */
-static int run_nm(const char *binary, int *ret_fd, struct error *error)
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
-	pid_t child = 0;
-	int fd = memfd_create("nm", MFD_CLOEXEC), err;
-
-	if (fd < 0)
-		return -errno;
-	err = run(argv, fd, &child, error);
-	if (!err)
-		err = wait_end(child, "nm", binary, false, error);
-	if (err)
-		close(fd);
-	else
-		*ret_fd = fd;
-	return err;
-}
-
-static int copy(int in, int out)
-{
-	off_t at = 0;
-	ssize_t n;
-
-	do
-		n = sendfile(out, in, &at, SYMBOLS_AT_ONCE);
-	while (n > 0);
-	return n < 0 ? -errno : 0;
-}
-
-/* Any user may have made the folder: a link in it is not followed. */
-static int write_symbols(int in, const char *path, const char *binary, struct error *error)
-{
 	struct whole_file file = { .file = NULL };
+	char path[4096];
 	struct stat st;
+	pid_t child;
 	int err;
 
+	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
 	if (output_find_input(path, &binary, 1))
 		return error_set(error, -EINVAL,
 				 "%s: this file is an input: choose another --binary-name", path);
+	/* Any user may have made the folder: a link in it is not followed. */
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
 		return error_set(error, -ELOOP, "%s: a link, which is not followed: remove it",
 				 path);
 	err = whole_file_open(&file, path, error);
-	if (err)
-		return err;
-	err = copy(in, fileno(file.file));
-	if (err)
+	if (!err)
+		err = run(argv, fileno(file.file), &child, error);
+	if (!err)
+		err = wait_end(child, "nm", binary, false, error);
+	if (err) {
 		whole_file_drop(&file);
-	else
-		err = whole_file_keep(&file);
-	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
-}
-
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error)
-{
-	char path[4096];
-	int in = -1, err = run_nm(binary, &in, error);
-
-	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
-	err = write_symbols(in, path, binary, error);
-	close(in);
-	return err;
+	}
+	err = whole_file_keep(&file);
+	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 /* Runs uftrace, and reads its output. */
