@@ -84,11 +84,11 @@ void cursor_skip(struct cursor *cursor, uint64_t size)
 		cursor->at += size;
 }
 
-char *cursor_text(struct cursor *cursor, uint64_t size)
+char *cursor_text(struct cursor *cursor, uint64_t size, size_t most)
 {
 	char *text;
 
-	if (!cursor_check(cursor, size <= CURSOR_TEXT_MAX && size <= cursor_end(cursor)))
+	if (!cursor_check(cursor, size <= most && size <= cursor_end(cursor)))
 		return NULL;
 	text = xcalloc(1, size + 1);
 	cursor_get(cursor, text, size);

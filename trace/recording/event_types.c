@@ -258,7 +258,7 @@ void tracing_read_events(struct cursor *cursor, struct event_types *types, const
 
 	for (uint32_t i = 0; i < nr && !cursor->err; i++) {
 		uint64_t size = cursor_u64(cursor), begin = cursor->at;
-		char *text = cursor_text(cursor, size);
+		char *text = cursor_text(cursor, size, CURSOR_TEXT_MAX);
 
 		if (text && !add_format(types, text, size, system))
 			add_damaged(cursor, begin, types);
@@ -286,7 +286,7 @@ void tracing_read_comms(struct cursor *cursor, struct event_types *types)
 		cursor_skip(cursor, size);
 		return;
 	}
-	text = cursor_text(cursor, size);
+	text = cursor_text(cursor, size, CURSOR_TEXT_MAX);
 	if (text)
 		comms_read(&types->comms, text);
 	free(text);
@@ -295,19 +295,10 @@ void tracing_read_comms(struct cursor *cursor, struct event_types *types)
 char *tracing_read_symbols(struct cursor *cursor, size_t *ret_size)
 {
 	uint32_t size = cursor_u32(cursor);
-	char *text;
+	char *text = size ? cursor_text(cursor, size, TRACING_SYMBOLS_MAX) : NULL;
 
-	if (!cursor_check(cursor, size && size <= TRACING_SYMBOLS_MAX &&
-					  size <= cursor_end(cursor) - cursor->at))
-		return NULL;
-	text = xmalloc(size + 1);
-	cursor_get(cursor, text, size);
-	text[size] = '\0';
-	if (cursor->err) {
-		free(text);
-		return NULL;
-	}
-	*ret_size = size;
+	if (text)
+		*ret_size = size;
 	return text;
 }
 

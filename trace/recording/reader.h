@@ -201,7 +201,7 @@ static inline uint64_t bytes_u64(const uint8_t *at, bool swap)
 /* Reads up to `size` bytes at an offset of the file: how many there were, or -errno. */
 ssize_t bytes_read(const struct trace_file *file, void *buf, size_t size, uint64_t offset);
 
-#define CURSOR_TEXT_MAX (1 << 20) /* bytes of a text that is read at once */
+#define CURSOR_TEXT_MAX (1 << 20) /* bytes of most texts */
 
 /*
  * An offset in a file, or in memory, to read from. After an error the cursor stays at its offset,
@@ -224,8 +224,8 @@ uint32_t cursor_u32(struct cursor *cursor);
 uint64_t cursor_u64(struct cursor *cursor);
 void cursor_skip(struct cursor *cursor, uint64_t size);
 void cursor_name(struct cursor *cursor, char *name, size_t size); /* up to a NUL */
-/* A text of `size` bytes, at most CURSOR_TEXT_MAX, and a NUL after it, to be freed; or NULL. */
-char *cursor_text(struct cursor *cursor, uint64_t size);
+/* A text of `size` bytes and a NUL after it, to be freed; or NULL. most: larger is damage. */
+char *cursor_text(struct cursor *cursor, uint64_t size, size_t most);
 /* What was read must be so, else it is an error. Returns whether there was none so far. */
 bool cursor_check(struct cursor *cursor, bool makes_sense);
 

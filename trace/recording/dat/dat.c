@@ -152,7 +152,7 @@ static void get_guest(struct cursor *cursor, uint32_t size)
 static void get_words(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
 {
 	struct trace_info *info = &cursor->file->info;
-	char *text = cursor_text(cursor, size);
+	char *text = cursor_text(cursor, size, CURSOR_TEXT_MAX);
 
 	if (!text)
 		return;

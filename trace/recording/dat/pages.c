@@ -38,13 +38,6 @@ struct cpu_pages {
 	bool is_held; /* the loss was returned, the event after it is next */
 };
 
-static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
-{
-	ssize_t got = bytes_read(pages->source.file, buf, size, pages->offset);
-
-	return got < 0 ? (int)got : (size_t)got < size ? -EINVAL : 0;
-}
-
 /* Makes room for a chunk, unless the file claims too much. */
 static int grow_chunk(struct cpu_pages *pages, size_t size)
 {
@@ -59,35 +52,39 @@ static int grow_chunk(struct cpu_pages *pages, size_t size)
 	return 0;
 }
 
+static struct cursor cursor_at(const struct cpu_pages *pages)
+{
+	return (struct cursor){ .file = pages->source.file, .at = pages->offset,
+				.swap = pages->dat->types.swap };
+}
+
 /* Uncompresses the next chunk. */
 static int fill_chunk(struct cpu_pages *pages)
 {
-	uint64_t file_size = pages->source.file->info.size;
-	uint8_t sizes[8];
-	uint32_t packed, size;
-	int err = pages->end - pages->offset < 8 ? -EINVAL : read_at(pages, sizes, 8);
+	struct cursor cursor = cursor_at(pages);
+	uint32_t packed = cursor_u32(&cursor), size = cursor_u32(&cursor);
+	int err;
 
 	pages->size = pages->used = 0;
-	if (err)
-		return err;
-	packed = bytes_u32(sizes, pages->dat->types.swap);
-	size = bytes_u32(sizes + 4, pages->dat->types.swap);
 	/* What was read is in the file, and so are the bytes before. */
-	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
-	    packed > file_size - pages->offset - 8 || size == 0 || size > CHUNK_MAX ||
-	    size % pages->format.size)
-		return -EINVAL;
+	if (!cursor_check(&cursor, cursor.at <= pages->end && packed > 0 &&
+					   packed <= pages->end - cursor.at &&
+					   packed <= cursor_end(&cursor) - cursor.at &&
+					   packed <= CHUNK_MAX && size > 0 && size <= CHUNK_MAX &&
+					   size % pages->format.size == 0))
+		return cursor.err;
 	err = grow_chunk(pages, size);
 	if (err)
 		return err;
 	array_grow_unset(&pages->packed, &pages->packed_room, packed);
-	pages->offset += 8;
-	err = read_at(pages, pages->packed, packed);
-	if (!err && !pages->dat->inflate(pages->packed, packed, pages->buf, size))
-		err = -EINVAL;
-	if (err)
-		return err;
-	pages->offset += packed;
+	pages->offset = cursor.at;
+	cursor_get(&cursor, pages->packed, packed);
+	if (!cursor.err)
+		cursor_check(&cursor,
+			     pages->dat->inflate(pages->packed, packed, pages->buf, size));
+	if (cursor.err)
+		return cursor.err;
+	pages->offset = cursor.at;
 	pages->source.file->done += packed;
 	pages->nr_chunks--;
 	pages->size = size;
@@ -98,14 +95,13 @@ static int fill_chunk(struct cpu_pages *pages)
 static int fill_compressed(struct cpu_pages *pages)
 {
 	if (!pages->has_begun) {
-		uint8_t nr[4];
-		int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
+		struct cursor cursor = cursor_at(pages);
 
-		if (err)
-			return err;
-		pages->nr_chunks = bytes_u32(nr, pages->dat->types.swap);
+		pages->nr_chunks = cursor_u32(&cursor);
+		if (!cursor_check(&cursor, cursor.at <= pages->end))
+			return cursor.err;
 		pages->has_begun = true;
-		pages->offset += 4;
+		pages->offset = cursor.at;
 	}
 	if (pages->nr_chunks > 0)
 		return fill_chunk(pages);

@@ -50,7 +50,7 @@ static void get_options(struct cursor *cursor, struct dat *dat)
 static void get_late_clock(struct cursor cursor, struct dat *dat)
 {
 	uint64_t size = cursor_u64(&cursor);
-	char *text = size && size <= TRACING_NAME_SIZE ? cursor_text(&cursor, size) : NULL;
+	char *text = size ? cursor_text(&cursor, size, TRACING_NAME_SIZE) : NULL;
 
 	if (text)
 		dat_set_clock(&cursor.file->info, dat->strings.clock, sizeof(dat->strings.clock),
