@@ -54,20 +54,14 @@ void run_lines_plain(struct run *run)
 	if (options->json)
 		run->lines.config.format = LINES_JSON;
 	run->lines.config.path = options->output;
-	run->lines.config.overwrites = true;
-	run->lines.config.start_ns = run->source ? run->source->recording.start_ns : 0;
-}
-
-void run_lines_flames(struct run *run)
-{
-	const struct options *options = run->options;
-
 	if (options->folded)
 		run->lines.config.format = LINES_FOLDED;
-	if (!options->svg)
-		return;
-	run->lines.config.format = LINES_SVG;
-	run->lines.config.path = strcmp(options->svg, "-") == 0 ? NULL : options->svg;
+	if (options->svg) {
+		run->lines.config.format = LINES_SVG;
+		run->lines.config.path = strcmp(options->svg, "-") == 0 ? NULL : options->svg;
+	}
+	run->lines.config.overwrites = true;
+	run->lines.config.start_ns = run->source ? run->source->recording.start_ns : 0;
 }
 
 int run_lines_open(struct run *run, struct error *error)

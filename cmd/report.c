@@ -272,9 +272,6 @@ static int write_view(struct report *report, const struct view *view, struct err
 	struct run *run = &report->run;
 
 	run_lines_plain(run);
-	if (!run->options->json && !run->options->csv && !run->options->folded)
-		run->lines.config.path = NULL;
-	run_lines_flames(run);
 	run->lines.config.side[0].recording = &report->about;
 	if (run->options->fields && run->monitor)
 		run_remark(run, view_remark(view));

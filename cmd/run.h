@@ -211,13 +211,11 @@ int run_tui(struct run *run, const struct tui_config *config, struct error *erro
 /* ---- print.c: views as lines */
 
 /*
- * Sets run->lines.config: JSON, CSV or a table, to --output or standard output; or the formats of
- * kvmtop, with columns that follow from the query, which the monitor has wanted.
+ * Sets run->lines.config: JSON, CSV, a table, or flames, to --output or standard output; or the
+ * formats of kvmtop, with columns that follow from the query, which the monitor has wanted.
  */
 void run_lines_plain(struct run *run);
 void run_lines_top(struct run *run);
-/* Changes it to --folded or --svg, if one of them is given. */
-void run_lines_flames(struct run *run);
 
 /* Opens the output of run->lines.config before the first view. 0, or -errno with error. */
 int run_lines_open(struct run *run, struct error *error);
