@@ -9,6 +9,7 @@
 #ifndef KVMTOP_TRACE_RECORDING_READER_H
 #define KVMTOP_TRACE_RECORDING_READER_H
 
+#include "lib/array.h"
 #include "lib/hash.h"
 #include "lib/error.h"
 #include "host/kallsyms.h"
@@ -117,11 +118,50 @@ struct trace_list {
 	size_t nr, room;
 };
 
+/* What has a time, as a binary heap: the earliest is at 0. Zero-initialised is empty. */
+struct queue {
+	struct queued {
+		uint64_t time, order; /* of the same time, the one with the lower order is first */
+		void *item;
+	} *heap;
+	size_t nr, room;
+};
+
+static inline bool queued_before(const struct queued *a, const struct queued *b)
+{
+	return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+static inline void queue_add(struct queue *queue, const struct queued *added)
+{
+	size_t i = queue->nr++;
+
+	array_grow_unset(&queue->heap, &queue->room, queue->nr);
+	for (; i > 0 && queued_before(added, &queue->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		queue->heap[i] = queue->heap[(i - 1) / 2];
+	queue->heap[i] = *added;
+}
+
+/* The first one goes; another one may come into its place. NULL: none does. */
+static inline void queue_replace(struct queue *queue, const struct queued *by)
+{
+	struct queued *heap = queue->heap, added = by ? *by : heap[--queue->nr];
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < queue->nr; i = child) {
+		if (child + 1 < queue->nr && queued_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (queued_before(&added, &heap[child]))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = added;
+}
+
 struct trace {
 	struct trace_list files, pieces, types, problems, sources, repeats;
-	/* The sources with an event, as a binary heap: the event given last is at 0. */
-	struct trace_source **heap; /* NULL: no event was given yet */
-	size_t nr_heap;
+	struct queue queue; /* sources with an event: the first one's was given last */
+	bool has_begun;
 	bool has_records;  /* trace_open_records(): each record is given out as it is */
 	bool wants_stacks; /* see trace_want_stacks() */
 };

@@ -152,7 +152,7 @@ void trace_close(struct trace *trace)
 		close(piece->fd);
 	}
 	free(trace->sources.items);
-	free(trace->heap);
+	free(trace->queue.heap);
 	list_release(&trace->files);
 	list_release(&trace->pieces);
 	list_release(&trace->types);
@@ -277,56 +277,34 @@ static void find_repeats(struct trace *trace)
 
 /* ---- merging */
 
-static bool is_before(const struct trace_source *a, const struct trace_source *b)
+static inline struct queued queued_source(struct trace_source *source)
 {
-	if (a->event.time != b->event.time)
-		return a->event.time < b->event.time;
-	return a->order < b->order;
-}
-
-static inline void sift_down(struct trace *trace, size_t i)
-{
-	struct trace_source **heap = trace->heap, *source = heap[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= trace->nr_heap)
-			break;
-		if (child + 1 < trace->nr_heap && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], source))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = source;
+	return (struct queued){ source->event.time, source->order, source };
 }
 
 static void begin_reading(struct trace *trace)
 {
+	trace->has_begun = true;
 	find_repeats(trace);
-	trace->heap = xcalloc(trace->sources.nr, sizeof(trace->heap[0]));
-	trace->nr_heap = 0;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		struct trace_source *source = trace->sources.items[i];
+		struct queued queued;
 
-		if (source->next(source))
-			trace->heap[trace->nr_heap++] = source;
+		if (!source->next(source))
+			continue;
+		queued = queued_source(source);
+		queue_add(&trace->queue, &queued);
 	}
-	for (size_t i = trace->nr_heap / 2; i-- > 0;)
-		sift_down(trace, i);
 }
 
 /* The earliest source gets its next event. */
 static inline void advance(struct trace *trace)
 {
-	struct trace_source *source = trace->heap[0];
+	struct trace_source *source = trace->queue.heap[0].item;
+	bool has_next = source->next(source);
+	struct queued queued = queued_source(source);
 
-	if (!source->next(source))
-		trace->heap[0] = trace->heap[--trace->nr_heap];
-	if (trace->nr_heap > 1)
-		sift_down(trace, 0);
+	queue_replace(&trace->queue, has_next ? &queued : NULL);
 }
 
 static inline void note_time(struct trace_file *file, uint64_t time)
@@ -339,12 +317,12 @@ static inline void note_time(struct trace_file *file, uint64_t time)
 
 bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
-	if (!trace->heap)
+	if (!trace->has_begun)
 		begin_reading(trace);
-	else if (trace->nr_heap)
+	else if (trace->queue.nr)
 		advance(trace);
-	while (trace->nr_heap) {
-		const struct trace_source *first = trace->heap[0];
+	while (trace->queue.nr) {
+		const struct trace_source *first = trace->queue.heap[0].item;
 
 		if (!first->repeats || !is_repeat(first)) {
 			note_time(first->file, first->event.time);
@@ -358,7 +336,8 @@ bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 
 bool trace_may_wait(const struct trace *trace)
 {
-	const struct window *window = trace->nr_heap ? trace->heap[0]->window : NULL;
+	const struct trace_source *first = trace->queue.nr ? trace->queue.heap[0].item : NULL;
+	const struct window *window = first ? first->window : NULL;
 
 	return window && window_left(window) < RECORD_MAX;
 }

@@ -309,7 +309,7 @@ static bool is_due(const struct perf_source *perf)
 {
 	const struct perf_waiting *waiting = &perf->waiting;
 
-	return waiting->nr > 0 && (perf->is_at_end || waiting->heap[0].time <= perf->until ||
+	return waiting->runs.nr > 0 && (perf->is_at_end || waiting->runs.heap[0].time <= perf->until ||
 				   waiting->bytes >= perf->waiting_max);
 }
 

@@ -285,7 +285,7 @@ static bool take_change(struct perf_maps *maps, const struct perf_piece *piece, 
 /* Applies the records up to this time, in its order. */
 static void apply(struct perf_maps *maps, uint64_t until, bool swap)
 {
-	while (maps->waiting.nr && maps->waiting.heap[0].time <= until) {
+	while (maps->waiting.runs.nr && maps->waiting.runs.heap[0].time <= until) {
 		struct perf_entry *entry = perf_waiting_take(&maps->waiting);
 		const struct perf_piece piece = {
 			.type = entry->sample.map_type,

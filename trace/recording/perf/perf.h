@@ -79,16 +79,9 @@ struct perf_entry {
 	struct perf_entry *next; /* of its run, or in the list of free entries */
 };
 
-/* Entries sorted by time and order: the first one, and its time and order. */
-struct perf_run {
-	uint64_t time, order;
-	struct perf_entry *entry;
-};
-
 /* Zero-initialised is empty. */
 struct perf_waiting {
-	struct perf_run *heap; /* a binary heap: the run with the earliest entry is at 0 */
-	size_t nr, room;
+	struct queue runs; /* lists of entries sorted by time and order */
 	struct perf_entry *latest; /* the end of the run that grows; NULL: none does */
 	struct perf_entry *free;
 	size_t bytes; /* of all entries */

@@ -226,45 +226,6 @@ void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry)
 	waiting->free = entry;
 }
 
-static bool is_before(const struct perf_run *a, const struct perf_run *b)
-{
-	return a->time != b->time ? a->time < b->time : a->order < b->order;
-}
-
-static struct perf_run run_of(struct perf_entry *first)
-{
-	return (struct perf_run){ first->sample.time, first->order, first };
-}
-
-static void add_run(struct perf_waiting *waiting, struct perf_entry *first)
-{
-	const struct perf_run run = run_of(first);
-	struct perf_run *heap;
-	size_t i = waiting->nr++;
-
-	array_grow_unset(&waiting->heap, &waiting->room, waiting->nr);
-	heap = waiting->heap;
-	for (; i > 0 && is_before(&run, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = run;
-}
-
-/* Puts a run into the place of the first one. */
-static void replace_first(struct perf_waiting *waiting, const struct perf_run *run)
-{
-	struct perf_run *heap = waiting->heap;
-	size_t i = 0, child;
-
-	for (; (child = 2 * i + 1) < waiting->nr; i = child) {
-		if (child + 1 < waiting->nr && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (is_before(run, &heap[child]))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = *run;
-}
-
 void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost)
 {
 	struct perf_sample *sample = &entry->sample;
@@ -282,20 +243,19 @@ void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, in
 	if (waiting->latest && sample->time >= waiting->latest->sample.time)
 		waiting->latest->next = entry;
 	else
-		add_run(waiting, entry);
+		queue_add(&waiting->runs, &(struct queued){ sample->time, entry->order, entry });
 	waiting->latest = entry;
 	waiting->bytes += sizeof(*entry) + entry->room;
 }
 
 struct perf_entry *perf_waiting_take(struct perf_waiting *waiting)
 {
-	struct perf_entry *first = waiting->heap[0].entry;
-	struct perf_run next;
+	struct perf_entry *first = waiting->runs.heap[0].item, *next = first->next;
 
 	if (first == waiting->latest)
 		waiting->latest = NULL;
-	next = first->next ? run_of(first->next) : waiting->heap[--waiting->nr];
-	replace_first(waiting, &next);
+	queue_replace(&waiting->runs,
+		      next ? &(struct queued){ next->sample.time, next->order, next } : NULL);
 	waiting->bytes -= sizeof(*first) + first->room;
 	return first;
 }
@@ -313,9 +273,9 @@ static void free_list(struct perf_entry *entry)
 
 void perf_waiting_release(struct perf_waiting *waiting)
 {
-	for (size_t i = 0; i < waiting->nr; i++)
-		free_list(waiting->heap[i].entry);
+	for (size_t i = 0; i < waiting->runs.nr; i++)
+		free_list(waiting->runs.heap[i].item);
 	free_list(waiting->free);
-	free(waiting->heap);
-	*waiting = (struct perf_waiting){ .heap = NULL };
+	free(waiting->runs.heap);
+	*waiting = (struct perf_waiting){ .free = NULL };
 }

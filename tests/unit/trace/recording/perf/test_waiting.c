@@ -61,19 +61,19 @@ static void take_all(struct perf_waiting *waiting, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t number;
 
-		assert_true(waiting->nr > 0);
+		assert_true(waiting->runs.nr > 0);
 		number = take(waiting, &time);
 		assert_true(i == 0 || time > last || (time == last && number > last_number));
 		last = time;
 		last_number = number;
 	}
-	assert_int_equal(waiting->nr, 0);
+	assert_int_equal(waiting->runs.nr, 0);
 	assert_int_equal(waiting->bytes, 0);
 }
 
 TEST(all_at_the_end)
 {
-	struct perf_waiting waiting = { .heap = NULL };
+	struct perf_waiting waiting = { .free = NULL };
 
 	for (uint32_t shape = 0; shape < 5; shape++) {
 		for (uint32_t i = 0; i < NR; i++)
@@ -86,7 +86,7 @@ TEST(all_at_the_end)
 /* Whatever is taken between is the earliest of what waits. */
 TEST(some_between)
 {
-	struct perf_waiting waiting = { .heap = NULL };
+	struct perf_waiting waiting = { .free = NULL };
 	bool waits[NR] = { false };
 	uint64_t times[NR], time;
 	uint32_t nr = 0;
@@ -114,7 +114,7 @@ TEST(some_between)
 /* What was not taken is freed. */
 TEST(dropped_with_all)
 {
-	struct perf_waiting waiting = { .heap = NULL };
+	struct perf_waiting waiting = { .free = NULL };
 
 	for (uint32_t i = 0; i < NR; i++)
 		add(&waiting, time_of(i, 4), i);
