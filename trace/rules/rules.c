@@ -12,12 +12,6 @@
 #define WIDTH_MAX 10000
 #define FILE_SIZE_MAX (16u << 20)
 
-/* A position in a template, and the error found there. */
-struct text_cursor {
-	const char *at, *end;
-	const char *error;
-};
-
 static const struct {
 	const char *name;
 	enum rules_field field;
@@ -29,30 +23,16 @@ static const struct {
 
 /* ---- templates ---- */
 
-static bool fail(struct text_cursor *cursor, const char *error)
-{
-	cursor->error = error;
-	return false;
-}
-
-/* "1" to "16". */
-static bool word_by_name(const char *name, size_t len, enum rules_field *ret_field)
-{
-	unsigned int number = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (!isdigit((unsigned char)name[i]) || i >= 2)
-			return false;
-		number = 10 * number + (unsigned int)(name[i] - '0');
-	}
-	if (name[0] == '0' || number < 1 || number > RULES_WORDS)
-		return false;
-	*ret_field = FIELD_WORD + number - 1;
-	return true;
-}
-
+/* A name, or the number of a word. */
 static bool field_by_name(const char *name, size_t len, enum rules_field *ret_field)
 {
+	char *end = NULL;
+	unsigned long number = *name > '0' && *name <= '9' ? strtoul(name, &end, 10) : 0;
+
+	if (end == name + len && number <= RULES_WORDS) {
+		*ret_field = FIELD_WORD + (enum rules_field)number - 1;
+		return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(field_names); i++) {
 		if (strlen(field_names[i].name) == len &&
 		    memcmp(field_names[i].name, name, len) == 0) {
@@ -60,120 +40,64 @@ static bool field_by_name(const char *name, size_t len, enum rules_field *ret_fi
 			return true;
 		}
 	}
-	return len && word_by_name(name, len, ret_field);
+	return false;
 }
 
-/* "(name)" */
-static bool read_field(struct text_cursor *cursor, struct rules_piece *piece)
+/* Reads "(name)", flags, a width and a letter: what is wrong with these; NULL: nothing. */
+static const char *read_conversion(const char **at, struct rules_piece *piece)
 {
-	const char *close;
+	const char *close = strchr(*at, ')');
 
-	if (cursor->at == cursor->end || *cursor->at != '(')
-		return fail(cursor, "a conversion without a field; write %(tsc)d, or \"%%\" for a "
-			    "percent sign");
-	cursor->at++;
-	close = memchr(cursor->at, ')', (size_t)(cursor->end - cursor->at));
+	if (**at != '(')
+		return "a conversion without a field; write %(tsc)d, or \"%%\" for a percent sign";
 	if (!close)
-		return fail(cursor, "a field's name without \")\"");
-	if (!field_by_name(cursor->at, (size_t)(close - cursor->at), &piece->field))
-		return fail(cursor, "unknown field; the fields are tsc, reltsc, event, pid, "
-			    "vcpu, cpu, vm and 1 to 16");
-	cursor->at = close + 1;
-	return true;
-}
-
-static void read_flags(struct text_cursor *cursor, struct rules_piece *piece)
-{
-	for (; cursor->at < cursor->end; cursor->at++) {
-		switch (*cursor->at) {
-		case '0':
-			piece->has_zeros = true;
-			break;
-		case '-':
-			piece->is_left = true;
-			break;
-		case '+':
-			piece->has_sign = true;
-			break;
-		case ' ':
-			piece->has_blank = true;
-			break;
-		default:
-			return;
-		}
+		return "a field's name without \")\"";
+	if (!field_by_name(*at + 1, (size_t)(close - *at) - 1, &piece->field))
+		return "unknown field; the fields are tsc, reltsc, event, pid, vcpu, cpu, vm and "
+		       "1 to 16";
+	for (*at = close + 1; **at && strchr("0-+ ", **at); ++*at) {
+		piece->has_zeros |= **at == '0';
+		piece->is_left |= **at == '-';
+		piece->has_sign |= **at == '+';
+		piece->has_blank |= **at == ' ';
 	}
-}
-
-static bool read_width(struct text_cursor *cursor, struct rules_piece *piece)
-{
-	for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++) {
-		piece->width = 10 * piece->width + (*cursor->at - '0');
+	for (; isdigit((unsigned char)**at); ++*at) {
+		piece->width = 10 * piece->width + (**at - '0');
 		if (piece->width > WIDTH_MAX)
-			return fail(cursor, "a width over 10000");
+			return "a width over 10000";
 	}
-	return true;
+	piece->conversion = **at;
+	if (!**at || !strchr("diuxXosc", **at))
+		return "unknown conversion; the conversions are d i u x X o s c, with 0 - + blank "
+		       "and a width before them";
+	++*at;
+	return NULL;
 }
 
-static bool read_conversion(struct text_cursor *cursor, struct rules_piece *piece)
+/* What is wrong with the template; NULL: nothing. */
+static const char *cut_template(struct print_rule *rule)
 {
-	piece->conversion = cursor->at < cursor->end ? *cursor->at++ : '\0';
-	return (piece->conversion && strchr("diuxXosc", piece->conversion)) ||
-	       fail(cursor, "unknown conversion; the conversions are d i u x X o s c, with 0 - + "
-			    "blank and a width before them");
-}
+	const char *at = rule->template, *error = NULL;
 
-/* Parses a conversion, from what follows its "%". */
-static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece)
-{
-	*piece = (struct rules_piece){ .text = NULL };
-	if (cursor->at == cursor->end)
-		return fail(cursor, "a \"%\" at the end; write \"%%\" for a percent sign");
-	if (*cursor->at == '%') {
-		piece->text = cursor->at++;
-		piece->len = 1;
-		return true;
+	while (*at && !error) {
+		struct rules_piece piece = { .text = at, .len = strcspn(at, "%") };
+
+		at += piece.len;
+		if (!piece.len) {
+			piece.text = ++at;
+			piece.len = *at == '%';
+			at += piece.len;
+		}
+		if (!piece.len && !*at)
+			return "a \"%\" at the end; write \"%%\" for a percent sign";
+		if (!piece.len) {
+			piece.text = NULL;
+			error = read_conversion(&at, &piece);
+		}
+		array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1);
+		rule->pieces[rule->nr_pieces++] = piece;
 	}
-	if (!read_field(cursor, piece))
-		return false;
-	read_flags(cursor, piece);
-	return read_width(cursor, piece) && read_conversion(cursor, piece);
-}
-
-static void add_piece(struct print_rule *rule, const struct rules_piece *piece)
-{
-	array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1);
-	rule->pieces[rule->nr_pieces++] = *piece;
-}
-
-/* Text up to the next "%" or the end. */
-static void add_text(struct print_rule *rule, struct text_cursor *cursor)
-{
-	const char *percent = memchr(cursor->at, '%', (size_t)(cursor->end - cursor->at));
-	const char *end = percent ? percent : cursor->end;
-	const struct rules_piece piece = {
-		.text = cursor->at,
-		.len = (size_t)(end - cursor->at),
-	};
-
-	cursor->at = end;
-	if (piece.len)
-		add_piece(rule, &piece);
-}
-
-/* Returns 0, or -EINVAL with cursor->error. */
-static int cut_template(struct print_rule *rule, struct text_cursor *cursor)
-{
-	struct rules_piece piece;
-
-	for (;;) {
-		add_text(rule, cursor);
-		if (cursor->at == cursor->end)
-			return 0;
-		cursor->at++;
-		if (!read_piece(cursor, &piece))
-			return -EINVAL;
-		add_piece(rule, &piece);
-	}
+	return error;
 }
 
 /* ---- lines ---- */
@@ -209,28 +133,6 @@ static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 	return !errno && end == text + len;
 }
 
-static int rule_new(const char *template, size_t len, struct print_rule **ret_rule,
-		    const char **error)
-{
-	struct print_rule *rule = xcalloc(1, sizeof(*rule));
-	struct text_cursor cursor = { .error = "" };
-	int err;
-
-	rule->template = xmalloc(len + 1);
-	memcpy(rule->template, template, len);
-	rule->template[len] = '\0';
-	cursor.at = rule->template;
-	cursor.end = rule->template + len;
-	err = cut_template(rule, &cursor);
-	if (err) {
-		*error = cursor.error;
-		rule_free(rule);
-		return err;
-	}
-	*ret_rule = rule;
-	return 0;
-}
-
 /* Adds a rule, or replaces an earlier rule for its event. Takes ownership of the rule. */
 static void add_rule(struct rules *rules, uint64_t event, struct print_rule *rule)
 {
@@ -245,27 +147,28 @@ static void add_rule(struct rules *rules, uint64_t event, struct print_rule *rul
 	HASH_ADD(hh, rules->by_event, event, sizeof(event), rule);
 }
 
-/* Parses a line; it has no newline. */
-static int parse_line(struct rules *rules, const char *line, const char *end, const char **error)
+/* Parses a line; it has no newline. What is wrong with it; NULL: nothing. */
+static const char *parse_line(struct rules *rules, const char *line, const char *end)
 {
-	const char *word_end = skip(line, end, false);
+	const char *word_end = skip(line, end, false), *error;
 	const char *template = skip(word_end, end, true);
-	struct print_rule *rule = NULL;
-	uint64_t event = 0;
-	int err;
+	struct print_rule *rule;
+	uint64_t event;
 
 	if (word_end == line)
-		*error = "a rule begins with its event, without a blank before it";
-	else if (!read_event(line, (size_t)(word_end - line), &event))
-		*error = "an event is a number: 65537 or 0x10001";
-	else if (template == end)
-		*error = "an event without a template";
-	if (**error)
-		return -EINVAL;
-	err = rule_new(template, (size_t)(end - template), &rule, error);
-	if (!err)
+		return "a rule begins with its event, without a blank before it";
+	if (!read_event(line, (size_t)(word_end - line), &event))
+		return "an event is a number: 65537 or 0x10001";
+	if (template == end)
+		return "an event without a template";
+	rule = xcalloc(1, sizeof(*rule));
+	rule->template = xstrndup(template, (size_t)(end - template));
+	error = cut_template(rule);
+	if (error)
+		rule_free(rule);
+	else
 		add_rule(rules, event, rule);
-	return err;
+	return error;
 }
 
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
@@ -277,13 +180,13 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 
 	for (size_t nr = 1; !err && line < end; nr++, line = next) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		const char *wrong = "";
+		const char *wrong = NULL;
 
 		next = newline ? newline + 1 : end;
 		if (*line != '#' && *line != '\n')
-			err = parse_line(rules, line, newline ? newline : end, &wrong);
-		if (err == -EINVAL)
-			error_set(error, err, "%s:%zu: %s", name, nr, wrong);
+			wrong = parse_line(rules, line, newline ? newline : end);
+		if (wrong)
+			err = error_set(error, -EINVAL, "%s:%zu: %s", name, nr, wrong);
 	}
 	if (err)
 		rules_free(rules);
