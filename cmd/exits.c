@@ -333,14 +333,6 @@ static int count(struct exits_run *run, struct error *error)
 
 /* ---- the command line */
 
-static bool is_number(const char *text)
-{
-	char *end;
-
-	strtod(text, &end);
-	return end > text && !*end;
-}
-
 /* SECONDS, or "-- COMMAND"; but "-- 0.5" is a time. */
 static int read_words(struct options *options, struct error *error)
 {
@@ -348,11 +340,12 @@ static int read_words(struct options *options, struct error *error)
 
 	if (!options->nr_words)
 		return 0;
-	if (strcmp(words[-1], "--") == 0 && (options->nr_words > 1 || !is_number(words[0]))) {
+	if (strcmp(words[-1], "--") == 0 &&
+	    (options->nr_words > 1 || !options_is_number(words[0]))) {
 		options->command = words;
 		return 0;
 	}
-	if (options->nr_words > 1 && is_number(words[0]))
+	if (options->nr_words > 1 && options_is_number(words[0]))
 		return error_set(error, -EINVAL, "unexpected argument \"%s\"", words[1]);
 	return seconds_parse(words[0], DELAY_MIN_S, DURATION_MAX_S, &options->duration_s, error);
 }

@@ -2,6 +2,7 @@
 /* Reads the values of options, each alone. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,13 @@ static int take_time(const char *text, const char **ret_text, struct error *erro
 	if (!err)
 		*ret_text = text;
 	return err;
+}
+
+bool options_is_number(const char *text)
+{
+	char *end;
+
+	return isfinite(strtod(text, &end)) && end != text && !*end;
 }
 
 /* A time has "@" only at its begin. */

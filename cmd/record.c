@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,7 +37,8 @@ struct record_run {
 	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
 	bool has_other_pids; /* the kernel's pids are not ours: no guest can be found */
-	struct guest_log *guest_log;
+	struct guest_log guest_log;
+	struct guest_choice choice; /* of -g or -p */
 	struct thread_log thread_log;
 	pid_t *tids;
 	size_t nr_tids;
@@ -74,10 +74,8 @@ static int add_tids(struct record_run *run, pid_t pid)
 /* The kernel has no filter for guests: without the threads, all switches would be recorded. */
 static int add_all_tids(struct record_run *run, struct error *error)
 {
-	const struct logged_guest *guest;
-
-	for (size_t i = 0; (guest = guest_log_at(run->guest_log, i)); i++) {
-		int err = add_tids(run, guest->pid);
+	for (size_t i = 0; i < run->guest_log.nr; i++) {
+		int err = add_tids(run, run->guest_log.list[i].pid);
 
 		if (err && err != -ESRCH)
 			return err;
@@ -107,16 +105,15 @@ static int check_pids(struct record_run *run, struct error *error)
 /* Guests come and go while it records. */
 static int look_at_guests(struct record_run *run, struct error *error)
 {
-	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, error);
+	return run->has_other_pids ? 0 : guest_log_refresh(&run->guest_log, error);
 }
 
 static int find_guests(struct record_run *run, struct error *error)
 {
 	const struct options *options = run->options;
-	pid_t pid = 0;
 	int err;
 
-	run->guest_log = guest_log_new(&run->env);
+	run->guest_log.inventory = guests_new(&run->env);
 	err = check_pids(run, error);
 	if (!err)
 		err = look_at_guests(run, error);
@@ -124,12 +121,14 @@ static int find_guests(struct record_run *run, struct error *error)
 		return err;
 	if (!options->guest && !options->pid)
 		return options->ring.sched ? add_all_tids(run, error) : 0;
-	err = guests_advise(guest_log_find(run->guest_log, options->guest, options->pid, &pid,
-					   error), error, "use -p PID");
+	err = guests_advise(guest_choice_begin(&run->choice, options->guest, options->pid,
+					       run->guest_log.inventory, error), error,
+			    "use -p PID");
 	if (err == -ENOENT && options->guest && options->command) /* which may begin it */
 		return 0;
 	run->has_guest = !err;
-	return err ? err : add_tids(run, pid);
+	return err ? err : add_tids(run, guests_by_id(run->guest_log.inventory,
+						      run->choice.id)->pid);
 }
 
 /* Another guest may get the name while it records. */
@@ -139,7 +138,8 @@ static int follow_guest(struct record_run *run, struct error *error)
 	struct error news = { "" };
 	int err = 0;
 
-	while (!err && run->options->guest && (guest = guest_log_next(run->guest_log))) {
+	while (!err && run->options->guest &&
+	       (guest = guest_choice_next(&run->choice, run->guest_log.inventory))) {
 		run->has_guest = true;
 		run->nr_tids = 0;
 		if (add_tids(run, guest->pid) < 0) /* it has ended already */
@@ -214,13 +214,12 @@ static int wait_ms(const struct record_run *run)
 static int record_loop(struct record_run *run, struct error *error)
 {
 	uint64_t next_ns = 0, look_ms = run->options->guest ? DRAIN_MS : LOOK_MS;
-	size_t nr;
-	struct pollfd *fds;
+	size_t nr = run->ring->nr_cpus;
+	struct pollfd *fds = xcalloc(nr + 1, sizeof(*fds));
 	int err = 0;
 
-	ring_pages(run->ring, &nr);
-	fds = xcalloc(nr + 1, sizeof(*fds));
-	ring_pollfds(run->ring, fds);
+	for (size_t i = 0; i < nr; i++)
+		fds[i] = (struct pollfd){ .fd = run->ring->raw[i], .events = POLLIN };
 	fds[nr] = (struct pollfd){ .fd = run->signals, .events = POLLIN };
 	while (!err && !has_ended(run)) {
 		poll(fds, nr + 1, wait_ms(run));
@@ -331,19 +330,12 @@ static int record_prepare(struct record_run *run, struct error *error)
 	return err;
 }
 
-static bool is_number(const char *text)
-{
-	char *end;
-
-	return isfinite(strtod(text, &end)) && end != text && !*end;
-}
-
 static int begin_command(struct record_run *run, struct error *error)
 {
 	const char *name = run->command[0];
 	int err = child_begin(&run->child, run->command, error);
 
-	if (err == -ENOENT && is_number(name))
+	if (err == -ENOENT && options_is_number(name))
 		return error_set(error, err,
 				 "there is no program \"%s\"; to record for %s seconds, "
 				 "write -- %s",
@@ -376,13 +368,12 @@ static const char *remedy(int err)
 static int check_name(const struct record_run *run, struct error *error)
 {
 	const char *name = run->options->guest;
-	const struct logged_guest *guest;
 	struct ring_counts counts;
 
 	if (!name || run->has_guest)
 		return 0;
-	for (size_t i = 0; (guest = guest_log_at(run->guest_log, i)); i++) {
-		if (strcmp(guest->name, name) == 0)
+	for (size_t i = 0; i < run->guest_log.nr; i++) {
+		if (strcmp(run->guest_log.list[i].name, name) == 0)
 			return 0;
 	}
 	ring_count(run->ring, &counts);
@@ -409,13 +400,13 @@ static int record_finish(struct record_run *run, struct error *error)
 	look_at_guests(run, NULL);
 	thread_log_drain(&run->thread_log);
 	if (run->command && !run->has_other_pids)
-		guest_log_add_command(run->guest_log, run->command_pid, run->command,
+		guest_log_add_command(&run->guest_log, run->command_pid, run->command,
 				      &run->thread_log);
-	guest_log_add_threads(run->guest_log, &run->thread_log);
+	guest_log_add_threads(&run->guest_log, &run->thread_log);
 	err = check_name(run, error);
 	if (err)
 		return err;
-	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &reason);
+	err = dat_write(run->ring, &run->guest_log, run->output, &given_up, &reason);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
 		err = error_set(&reason, -errno, "the file cannot be written: %s", strerror(errno));
@@ -467,7 +458,7 @@ static void run_release(struct record_run *run)
 	if (run->output >= 0)
 		close(run->output);
 	free(run->tids);
-	guest_log_free(run->guest_log);
+	guest_log_release(&run->guest_log);
 	thread_log_release(&run->thread_log);
 	env_release(&run->env);
 }
@@ -499,7 +490,7 @@ static int understand(struct options *options, struct error *error)
 	if (!options->output)
 		options->output = "trace.dat";
 	if (options->nr_words == 1 && strcmp(options->words[-1], "--") == 0 &&
-	    is_number(options->words[0]))
+	    options_is_number(options->words[0]))
 		return seconds_parse(options->words[0], DELAY_MIN_S, SECONDS_MAX,
 				     &options->duration_s, error);
 	if (options->nr_words)

@@ -90,7 +90,8 @@ static const char *const sched_formats[NR_SCHED] = {
 	"print fmt: \"%d\", REC->pid\n",
 };
 
-static void add_switch(struct ring *ring, uint64_t time, uint32_t from, uint64_t state, uint32_t to)
+static void add_switch(struct made_ring *ring, uint64_t time, uint32_t from, uint64_t state,
+		       uint32_t to)
 {
 	struct bytes event = { .len = 0 };
 
@@ -104,7 +105,7 @@ static void add_switch(struct ring *ring, uint64_t time, uint32_t from, uint64_t
 	bytes_release(&event);
 }
 
-static void add_absence(struct ring *ring, uint64_t time, uint32_t tid)
+static void add_absence(struct made_ring *ring, uint64_t time, uint32_t tid)
 {
 	struct bytes event = { .len = 0 };
 
@@ -121,7 +122,7 @@ static void make_exits(FILE *file, uint64_t nr, uint64_t rip, bool has_sched)
 {
 	const char *formats[NR_WORLD_FORMATS + NR_SCHED];
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
@@ -182,7 +183,7 @@ static void make_guest(FILE *file, uint64_t nr)
 	};
 	static const uint64_t samples[][3] = { { 0, (uint64_t)-5000000000123, 1 } };
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	world_shift = (struct world_shift){
 		.id = WORLD_GUEST_ID,
@@ -209,7 +210,7 @@ static void make_guest(FILE *file, uint64_t nr)
 static void make_threads(FILE *file, uint64_t nr)
 {
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -226,7 +227,7 @@ static void make_threads(FILE *file, uint64_t nr)
 static void make_threads_dat(FILE *file, uint64_t nr)
 {
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -344,7 +345,7 @@ static void put_file(struct bytes *bytes, const char *path)
 static void make_raw(FILE *file, const char *format, char *const *paths, uint32_t nr)
 {
 	struct bytes bytes = { .len = 0 }, text = { .len = 0 };
-	struct ring *rings = calloc(nr, sizeof(*rings));
+	struct made_ring *rings = calloc(nr, sizeof(*rings));
 	const char *formats[1];
 
 	if (!rings)

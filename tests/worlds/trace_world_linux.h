@@ -175,20 +175,20 @@ static inline void put_msr(struct bytes *bytes, uint32_t tid, uint32_t is_write,
 
 #define WORLD_PAGE 4096
 
-struct ring {
+struct made_ring {
 	struct bytes bytes;
 	size_t page; /* where the current one begins; SIZE_MAX: none */
 	uint64_t time;
 	uint64_t lost; /* before the next page */
 };
 
-static inline void ring_init(struct ring *ring, int swap)
+static inline void ring_init(struct made_ring *ring, int swap)
 {
-	*ring = (struct ring){ .bytes = { .swap = swap }, .page = SIZE_MAX };
+	*ring = (struct made_ring){ .bytes = { .swap = swap }, .page = SIZE_MAX };
 }
 
 /* Fills the page up, and says how much of it is events. */
-static inline void ring_end_page(struct ring *ring)
+static inline void ring_end_page(struct made_ring *ring)
 {
 	uint64_t used;
 
@@ -205,7 +205,7 @@ static inline void ring_end_page(struct ring *ring)
 	ring->page = SIZE_MAX;
 }
 
-static inline void ring_begin_page(struct ring *ring, uint64_t time)
+static inline void ring_begin_page(struct made_ring *ring, uint64_t time)
 {
 	ring->page = ring->bytes.len;
 	put_u64(&ring->bytes, time);
@@ -214,14 +214,14 @@ static inline void ring_begin_page(struct ring *ring, uint64_t time)
 }
 
 /* `lost` events are missing before what comes next. */
-static inline void ring_lose(struct ring *ring, uint64_t lost)
+static inline void ring_lose(struct made_ring *ring, uint64_t lost)
 {
 	ring_end_page(ring);
 	ring->lost = lost;
 }
 
 /* Adds the event, and forgets its bytes. */
-static inline void ring_add(struct ring *ring, uint64_t time, struct bytes *event)
+static inline void ring_add(struct made_ring *ring, uint64_t time, struct bytes *event)
 {
 	uint32_t words = (uint32_t)(event->len + 3) / 4;
 	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (ring->bytes.swap != 0);
@@ -350,7 +350,7 @@ static const char *world_buffer;
  * A whole file of version 6; the rings are ended and released. A clock with a '!' in front of it is
  * put where older trace-cmd has it.
  */
-static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr_cpus,
+static inline void put_dat6(struct bytes *bytes, struct made_ring *rings, uint32_t nr_cpus,
 			    const char *const *formats, uint32_t nr_formats, const char *clock)
 {
 	const char *uname = world_uname;
@@ -447,7 +447,7 @@ static inline void put_place(struct bytes *bytes, uint16_t id, uint64_t at)
 struct world_buffer7 {
 	const char *name, *clock;
 	uint32_t page_size;
-	struct ring *ring;
+	struct made_ring *ring;
 };
 
 /* A further one; name NULL: none. */
@@ -457,7 +457,7 @@ static const char *world_clock7; /* the option of the clock; NULL: none */
 
 /* The pages of each CPU as one chunk, and the option that says where they are. */
 static inline void put_buffer(struct bytes *bytes, struct bytes *options,
-			      const struct world_buffer7 *buffer, struct ring *rings,
+			      const struct world_buffer7 *buffer, struct made_ring *rings,
 			      uint32_t nr_cpus, world_deflate *deflate)
 {
 	uint32_t names = (uint32_t)(strlen(buffer->name) + 1 + strlen(buffer->clock) + 1);
@@ -492,7 +492,7 @@ static inline void put_buffer(struct bytes *bytes, struct bytes *options,
 }
 
 /* A whole file of version 7; the rings are ended and released. deflate NULL: it is "none". */
-static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr_cpus,
+static inline void put_dat7(struct bytes *bytes, struct made_ring *rings, uint32_t nr_cpus,
 			    const char *compression, world_deflate *deflate)
 {
 	struct bytes section = { .swap = bytes->swap }, options = { .swap = bytes->swap };

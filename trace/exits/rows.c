@@ -245,7 +245,8 @@ static uint32_t reason_field(const struct rows_maker *maker, struct exit_count *
 	if (!count->field) {
 		meaning_name(meanings, &count->key, name, sizeof(name));
 		count->field = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind,
-						  name, NULL, meaning_is_idle(meanings, &count->key)) + 1;
+						  name, NULL,
+						  meaning_is_idle(meanings, &count->key)) + 1;
 	}
 	return count->field - 1;
 }
@@ -261,7 +262,8 @@ static struct exits_parts parts_of(const struct rows_maker *maker, const struct 
 
 	if (maker->fields.times[TIME_POLL] == FIELD_NONE)
 		parts.polled_ns = 0;
-	if (!pairing_of(maker)->has_switches && meaning_is_idle(&pairing_of(maker)->meanings, &count->key))
+	if (!pairing_of(maker)->has_switches &&
+	    meaning_is_idle(&pairing_of(maker)->meanings, &count->key))
 		parts.idle_ns = minus(ns, parts.polled_ns);
 	return parts;
 }

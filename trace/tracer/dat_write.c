@@ -95,12 +95,11 @@ static int compare_events(const void *a, const void *b)
 /* Writes each system with its events. */
 static int put_systems(FILE *out, const struct ring *ring)
 {
-	size_t nr, nr_systems = 0;
-	const struct ring_event *events = ring_events(ring, &nr);
+	size_t nr = ring->nr_events, nr_systems = 0;
 	struct ring_event *sorted = xcalloc(nr, sizeof(*sorted));
 	int err = 0;
 
-	memcpy(sorted, events, nr * sizeof(*sorted));
+	memcpy(sorted, ring->events, nr * sizeof(*sorted));
 	qsort(sorted, nr, sizeof(*sorted), compare_events);
 	for (size_t i = 0; i < nr; i += system_length(sorted + i, nr - i))
 		nr_systems++;
@@ -114,15 +113,12 @@ static int put_systems(FILE *out, const struct ring *ring)
 /* The text of `trace-cmd report --stat`. */
 static void put_stats(FILE *out, struct ring *ring)
 {
-	size_t nr;
-	const struct pages *pages = ring_pages(ring, &nr);
-
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < ring->nr_cpus; i++) {
 		char file[64], *stats, *text = NULL;
 		int size = -1;
 
 		snprintf(file, sizeof(file), "per_cpu/cpu%zu/stats", i);
-		stats = pages[i].file >= 0 ? ring_read(ring, file) : NULL;
+		stats = ring->pages[i].file >= 0 ? ring_read(ring, file) : NULL;
 		if (stats)
 			size = asprintf(&text, "CPU: %zu\n%s", i, stats);
 		if (size >= 0) {
@@ -139,9 +135,8 @@ static void put_stats(FILE *out, struct ring *ring)
  */
 static void put_guests(FILE *out, const struct guest_log *log)
 {
-	const struct logged_guest *guest;
-
-	for (size_t i = 0; i < DAT_GUESTS_MAX && (guest = guest_log_at(log, i)); i++) {
+	for (size_t i = 0; i < DAT_GUESTS_MAX && i < log->nr; i++) {
+		const struct logged_guest *guest = &log->list[i];
 		size_t size = strlen(guest->name) + 1;
 
 		put_u16(out, DAT_OPTION_GUEST);
@@ -328,11 +323,9 @@ bool dat_may_write(int fd)
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
 	      struct error *error)
 {
-	struct dat_writer dat = { .fd = fd };
-	int err;
+	struct dat_writer dat = { .fd = fd, .cpus = ring->pages, .nr = ring->nr_cpus };
+	int err = head_new(&dat, ring, log);
 
-	dat.cpus = ring_pages(ring, &dat.nr);
-	err = head_new(&dat, ring, log);
 	if (!err)
 		err = dat_put(&dat);
 	free(dat.head);

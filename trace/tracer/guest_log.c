@@ -123,33 +123,14 @@ void thread_log_drain(struct thread_log *log)
 
 /* ---- guests */
 
-struct guest_log {
-	struct guests *inventory;
-	struct guest_choice choice; /* what guest_log_find() found */
-	uint64_t generation;
-	struct logged_guest *list;
-	size_t nr, room;
-};
-
-struct guest_log *guest_log_new(const struct env *env)
+void guest_log_release(struct guest_log *log)
 {
-	struct guest_log *log = xcalloc(1, sizeof(*log));
-
-	log->inventory = guests_new(env);
-	return log;
-}
-
-void guest_log_free(struct guest_log *log)
-{
-	if (!log)
-		return;
 	for (size_t i = 0; i < log->nr; i++) {
 		free(log->list[i].tids);
 		free(log->list[i].others);
 	}
 	free(log->list);
 	guests_free(log->inventory);
-	free(log);
 }
 
 static struct logged_guest *get_logged(struct guest_log *log, uint32_t id)
@@ -275,24 +256,4 @@ void guest_log_add_command(struct guest_log *log, pid_t pid, char *const *argv,
 	guest = get_logged(log, NO_ID);
 	guest->pid = pid;
 	name_by_arguments(pid, argv, guest->name, sizeof(guest->name));
-}
-
-const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)
-{
-	return i < log->nr ? &log->list[i] : NULL;
-}
-
-int guest_log_find(struct guest_log *log, const char *name, pid_t pid, pid_t *ret_pid,
-		   struct error *error)
-{
-	int err = guest_choice_begin(&log->choice, name, pid, log->inventory, error);
-
-	if (!err)
-		*ret_pid = guests_by_id(log->inventory, log->choice.id)->pid;
-	return err;
-}
-
-const struct guest *guest_log_next(struct guest_log *log)
-{
-	return guest_choice_next(&log->choice, log->inventory);
 }

@@ -20,19 +20,6 @@
 #define PIPE_BYTES (1 << 20)
 #define WAKE_PERCENT "10" /* of the ring; low, as events arrive while the pages are moved */
 
-struct ring {
-	struct tracefs_instance *instance;
-	int hold; /* a file of the instance: while it is open the instance cannot be removed */
-	struct ring_event *events;
-	size_t nr_events, events_room;
-	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
-	struct pages *pages;
-	size_t nr_cpus;
-	int pipe[2];
-	size_t page_bytes;
-	char *page;
-};
-
 /* ---- the instance ---- */
 
 static int instance_new(struct ring *ring, struct error *error)
@@ -415,12 +402,6 @@ int ring_drain_rest(struct ring *ring, struct error *error)
 	return err;
 }
 
-void ring_pollfds(const struct ring *ring, struct pollfd *fds)
-{
-	for (size_t i = 0; i < ring->nr_cpus; i++)
-		fds[i] = (struct pollfd){ .fd = ring->raw[i], .events = POLLIN };
-}
-
 /* ---- counts and files ---- */
 
 uint64_t ring_bytes(const struct ring *ring)
@@ -455,18 +436,6 @@ void ring_count(const struct ring *ring, struct ring_counts *ret_counts)
 		free(stats);
 	}
 	*ret_counts = counts;
-}
-
-const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr)
-{
-	*ret_nr = ring->nr_events;
-	return ring->events;
-}
-
-struct pages *ring_pages(struct ring *ring, size_t *ret_nr)
-{
-	*ret_nr = ring->nr_cpus;
-	return ring->pages;
 }
 
 char *ring_read(const struct ring *ring, const char *file)

@@ -10,7 +10,6 @@
 #ifndef KVMTOP_TRACE_TRACER_TRACER_H
 #define KVMTOP_TRACE_TRACER_TRACER_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,7 +85,20 @@ struct ring_counts {
 	uint64_t lost; /* overwritten or dropped because a ring was full */
 };
 
-struct ring;
+struct tracefs_instance;
+
+struct ring {
+	struct tracefs_instance *instance;
+	int hold; /* a file of the instance: while it is open the instance cannot be removed */
+	struct ring_event *events;
+	size_t nr_events, events_room;
+	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
+	struct pages *pages; /* that were moved, of each CPU */
+	size_t nr_cpus;
+	int pipe[2];
+	size_t page_bytes;
+	char *page;
+};
 
 #define RING_NAME_PREFIX "kvmtop-" /* of the instance's name; the pid follows */
 
@@ -108,18 +120,10 @@ int ring_drain(struct ring *ring, struct error *error);
 /* After ring_end(): moves all remaining pages. */
 int ring_drain_rest(struct ring *ring, struct error *error);
 
-/* Fills one entry for each CPU, to wait for full pages. */
-void ring_pollfds(const struct ring *ring, struct pollfd *fds);
-
 /* The bytes of all pages that were moved. */
 uint64_t ring_bytes(const struct ring *ring);
 
 void ring_count(const struct ring *ring, struct ring_counts *ret_counts);
-
-const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr);
-
-/* The moved pages of each CPU. */
-struct pages *ring_pages(struct ring *ring, size_t *ret_nr);
 
 /* The content of a small file: "trace_clock", "per_cpu/cpu0/stats". To be freed; NULL: none. */
 char *ring_read(const struct ring *ring, const char *file);
@@ -184,11 +188,15 @@ struct logged_guest {
 	size_t nr_others, others_room;
 };
 
-struct guest_log;
+/* Zero-initialised, except for the inventory, which is released with it. */
+struct guest_log {
+	struct guests *inventory;
+	uint64_t generation;
+	struct logged_guest *list;
+	size_t nr, room;
+};
 
-/* env must outlive the log. */
-struct guest_log *guest_log_new(const struct env *env);
-void guest_log_free(struct guest_log *log); /* takes NULL */
+void guest_log_release(struct guest_log *log);
 
 /* Adds new guests and new vCPUs. Returns 0, or -errno with error. */
 int guest_log_refresh(struct guest_log *log, struct error *error);
@@ -205,18 +213,5 @@ void guest_log_add_threads(struct guest_log *log, const struct thread_log *threa
  */
 void guest_log_add_command(struct guest_log *log, pid_t pid, char *const *argv,
 			   const struct thread_log *threads);
-
-/* The i-th guest in the log; NULL past the end. */
-const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
-
-/*
- * The process of the guest with this name, or, if name is NULL, with this pid. Returns 0, or -errno
- * with error.
- */
-int guest_log_find(struct guest_log *log, const char *name, pid_t pid, pid_t *ret_pid,
-		   struct error *error);
-
-/* The next guest with the name of guest_log_find() that came since; NULL: there is none. */
-const struct guest *guest_log_next(struct guest_log *log);
 
 #endif

@@ -307,10 +307,10 @@ static void give_entry(struct perf_source *perf)
 
 static bool is_due(const struct perf_source *perf)
 {
-	const struct perf_waiting *waiting = &perf->waiting;
+	const struct queue *runs = &perf->waiting.runs;
 
-	return waiting->runs.nr > 0 && (perf->is_at_end || waiting->runs.heap[0].time <= perf->until ||
-				   waiting->bytes >= perf->waiting_max);
+	return runs->nr > 0 && (perf->is_at_end || runs->heap[0].time <= perf->until ||
+				perf->waiting.bytes >= perf->waiting_max);
 }
 
 /* The next entry becomes the given one. False: there is no more. */

@@ -379,7 +379,7 @@ static const char *formats[NR_WORLD_FORMATS + 10] = {
 };
 
 struct maker {
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct bytes event;
 	uint64_t now;
 };

@@ -352,7 +352,7 @@ TEST(exit_of_many_intervals)
 {
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	put_exit(&event, 77, 0, 1, 12);
@@ -397,7 +397,7 @@ TEST(parts_of_intervals)
 	static const uint64_t waited[] = { 0, 0, 0, 1000, 300 };
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
-	struct ring ring;
+	struct made_ring ring;
 
 	memcpy(formats, world_formats, sizeof(world_formats));
 	ring_init(&ring, 0);
@@ -443,7 +443,7 @@ TEST(an_ended_guest_has_no_intervals)
 {
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	put_exit(&event, 77, 0, 1, 30);
@@ -472,7 +472,7 @@ TEST(time_does_not_go_back)
 	static const uint64_t times[] = { 1000, 21000, 22000, 27000, 29000 };
 	struct bytes event = { .len = 0 }, file = { .len = 0 };
 	struct world world;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
@@ -575,7 +575,7 @@ TEST(many_rows_make_long_intervals)
 	enum { NR_VCPUS = 100, NR_REASONS = 80, NR = NR_VCPUS * NR_REASONS };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < NR; i++) {
@@ -619,7 +619,7 @@ static struct moments_seen moments_of_ms(uint32_t nr_ms)
 	struct moments_seen seen = { 0 };
 	struct fields *fields = fields_new();
 	struct recording recording;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i <= nr_ms; i++) {
@@ -662,7 +662,7 @@ TEST(many_threads_make_long_intervals)
 	enum { NR = 20000 };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < NR; i++) {

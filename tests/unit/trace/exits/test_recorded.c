@@ -134,7 +134,7 @@ static void put_waking(struct bytes *bytes, uint32_t by, uint32_t tid)
 /* ---- a recording that is made, read and looked at */
 
 struct world {
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct bytes event;
 	struct recording recording;
 	struct monitor *monitor;

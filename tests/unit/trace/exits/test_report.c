@@ -15,7 +15,7 @@
 
 /* A recording under construction, then read. */
 struct world {
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct bytes event;
 	struct recording recording;
 	enum exit_kind kind; /* what the test is about */

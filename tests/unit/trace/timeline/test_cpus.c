@@ -33,7 +33,7 @@ static const char *const more_formats[] = {
 #define NR_FORMATS (NR_WORLD_FORMATS + 3)
 
 static char folder[64], dat[96], out[96], picture[16384];
-static struct ring ring;
+static struct made_ring ring;
 static struct bytes event;
 
 static int set_up(void **state)

@@ -89,7 +89,7 @@ static int tear_down(void **state)
 
 /* ---- what is recorded ---- */
 
-static struct ring rings[2];
+static struct made_ring rings[2];
 static struct bytes event;
 
 static void begin(void)

@@ -15,7 +15,7 @@
 #define HEADER_MAX 4096 /* what is before the pages */
 
 /* Five events on two CPUs, one after a loss of 42 and a pause of a second. */
-static void make_rings(struct ring *rings, int swap)
+static void make_rings(struct made_ring *rings, int swap)
 {
 	struct bytes event = { .swap = swap };
 
@@ -37,7 +37,7 @@ static void make_rings(struct ring *rings, int swap)
 
 static void make(struct bytes *file, int swap)
 {
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	file->swap = swap;
 	make_rings(rings, swap);
@@ -171,7 +171,7 @@ TEST(a_damaged_format_is_one_problem)
 		"print fmt: \"%llx\", REC->rip\n";
 	const char *formats[NR_WORLD_FORMATS];
 	struct bytes file = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct trace *trace;
 	size_t problems;
 
@@ -263,7 +263,7 @@ TEST(clocks_and_kinds)
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		struct bytes file = { .len = 0 };
-		struct ring ring;
+		struct made_ring ring;
 		struct trace *trace;
 
 		ring_init(&ring, 0);
@@ -281,7 +281,7 @@ TEST(clocks_and_kinds)
 TEST(texts_have_no_control_characters)
 {
 	struct bytes file = { .len = 0 };
-	struct ring ring;
+	struct made_ring ring;
 	struct trace *trace;
 	uint8_t *at;
 
@@ -317,7 +317,7 @@ TEST(a_vcpu_of_s390)
 	};
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, 0);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -340,7 +340,7 @@ TEST(a_vcpu_of_s390)
 static void save_two_buffers(void)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
@@ -409,7 +409,7 @@ TEST(one_buffer_is_chosen)
 static void save_two_clocks(bool top)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
@@ -474,7 +474,7 @@ TEST(each_buffer_has_its_clock)
 TEST(the_clock_of_a_single_buffer)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	struct ring ring;
+	struct made_ring ring;
 
 	for (int i = 0; i < 2; i++) {
 		const char *clock = i ? "tsc2nsec" : "local";
@@ -500,7 +500,7 @@ static bool has_wrong_clock(uint64_t time)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	const struct trace_info *one, *other;
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct trace *trace;
 	size_t problems;
 	bool is_wrong;
@@ -593,7 +593,7 @@ TEST(cycles_become_ns)
 		uint64_t cycles = UINT64_C(0x123456789abcdef0), wanted = cycles / 2;
 		struct bytes file = { .len = 0 }, event = { .len = 0 };
 		const struct trace_event *got;
-		struct ring ring;
+		struct made_ring ring;
 		struct trace *trace;
 
 		ring_init(&ring, 0);
@@ -687,7 +687,7 @@ TEST(chunks_that_claim_too_much)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	size_t before;
-	struct ring rings[3];
+	struct made_ring rings[3];
 	struct trace *trace;
 	size_t problems;
 
@@ -725,7 +725,7 @@ static const struct compression {
 /* The events of make(). */
 static void make7(struct bytes *file, int swap, const struct compression *compression)
 {
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	file->swap = swap;
 	make_rings(rings, swap);
@@ -942,7 +942,7 @@ TEST(two_cpus_with_the_same_pages)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct trace *trace;
-	struct ring rings[2];
+	struct made_ring rings[2];
 	size_t problems;
 	uint8_t *table;
 
@@ -1119,7 +1119,7 @@ TEST(more_cpus_than_the_option_has)
 static void make_two(uint64_t first, uint64_t second, const char *to)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
@@ -1195,7 +1195,7 @@ TEST(a_guest_is_on_its_host_s_clock)
 static void make_without_events(bool is_7, world_deflate *deflate, const char *to)
 {
 	struct bytes file = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
@@ -1258,7 +1258,7 @@ TEST(a_shift_that_makes_no_sense)
 {
 	static const uint64_t one[][3] = { { 0, 1, 1 } };
 	struct bytes file = { .len = 0 };
-	struct ring rings[2];
+	struct made_ring rings[2];
 	struct trace *trace;
 	uint8_t *at;
 

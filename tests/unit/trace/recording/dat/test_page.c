@@ -265,7 +265,7 @@ static size_t deflate_zlib(const struct bytes *from, uint8_t *to, size_t room)
 static void save_version(const struct writer *w, int kind)
 {
 	struct bytes file = { .swap = w->bytes.swap };
-	struct ring ring;
+	struct made_ring ring;
 
 	ring_init(&ring, w->bytes.swap);
 	put(&ring.bytes, w->bytes.data, w->bytes.len);
