@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/file.h"
 #include "lib/process.h"
@@ -70,7 +71,9 @@ static bool begin_output(struct timeline_run *run)
 		return false;
 	}
 	setvbuf(run->file.file, NULL, _IOFBF, OUT_BYTES);
-	out_begin(&run->out, run->file.file, timeline_format_by_name(run->options->format));
+	out_begin(&run->out, run->file.file,
+		  strcmp(run->options->format, timeline_chrome.name) == 0 ? &timeline_chrome :
+									    &timeline_perfetto);
 	err = run->has_others ? wait_for_others(run, &error) : 0;
 	run->is_unwritable = err < 0;
 	if (err)
@@ -293,6 +296,7 @@ static void warn_of_distance(const struct timeline_run *run, const struct calls 
 static int draw_functions(struct timeline_run *run, FILE *json, struct calls *calls,
 			  struct error *error)
 {
+	struct stat st;
 	const struct functions_config config = {
 		.offset = calls->is_host ? NULL : guest_offset,
 		.state = calls,
@@ -300,12 +304,16 @@ static int draw_functions(struct timeline_run *run, FILE *json, struct calls *ca
 		.from_ns = 0,
 		.to_ns = run->last_ns,
 		.name = path_base(calls->path),
+		.progress = &run->progress,
+		.total = fstat(fileno(json), &st) == 0 && S_ISREG(st.st_mode) ?
+				 (uint64_t)st.st_size : 0,
 	};
 	struct functions_span span;
-	FILE *in = progress_watch(json);
-	int err = timeline_functions(in, calls->path, &config, &run->out, &span, error);
+	int err;
 
-	fclose(in);
+	progress_begin(&run->progress);
+	err = timeline_functions(json, calls->path, &config, &run->out, &span, error);
+	progress_end(&run->progress);
 	if (err || !run->has_kvm)
 		return err;
 	if (calls->is_host)
@@ -382,16 +390,12 @@ static void take_all_functions(struct timeline_run *run)
 static void take_perf(struct timeline_run *run, const char *path)
 {
 	int64_t anchor_ns = run->out.clock.has_base ? -PERF_BEFORE_NS : 0;
-	FILE *file = fopen(path, "re"), *in;
+	FILE *file = fopen(path, "re");
 	struct error error = { "" };
-	int err;
+	int err = file ? 0 : error_set(&error, -errno, "%s: %s", path, strerror(errno));
 
-	err = file ? 0 : error_set(&error, -errno, "%s: %s", path, strerror(errno));
-	if (!err && begin_output(run)) {
-		in = progress_watch(file);
-		err = timeline_perf(in, path, anchor_ns, &run->out, &error);
-		fclose(in);
-	}
+	if (!err && begin_output(run))
+		err = timeline_perf(file, path, anchor_ns, &run->out, &error);
 	if (file)
 		fclose(file);
 	if (err)

@@ -26,7 +26,7 @@ struct json_items {
 	const char *data;
 	size_t begin, end; /* of data, what was not taken yet */
 	uint64_t offset;   /* of this in the whole */
-	char piece[65536]; /* of the file */
+	char piece[4096]; /* of the file; a slow pipe is not waited for longer */
 };
 
 /*

@@ -2,14 +2,11 @@
 /* Draws the bar and other lines. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/xalloc.h"
 #include "trace/recording/trace.h"
 
 #define BAR_AFTER_NS UINT64_C(1000000000)
@@ -29,12 +26,13 @@ static bool is_due(const struct progress *progress)
 	       now - progress->shown_ns >= BAR_EVERY_NS && isatty(STDERR_FILENO);
 }
 
-/* In bytes; total 0: not known. */
-static void draw_progress(struct progress *progress, uint64_t done, uint64_t total)
+void progress_step(struct progress *progress, uint64_t done, uint64_t total)
 {
 	char bar[BAR_WIDTH + 1], line[BAR_WIDTH + 64];
 	int width;
 
+	if (!is_due(progress))
+		return;
 	done = total && done > total ? total : done;
 	width = total ? (int)((double)done / (double)total * BAR_WIDTH) : 0;
 	memset(bar, ' ', BAR_WIDTH);
@@ -56,56 +54,13 @@ void progress_show(struct progress *progress, const struct trace *trace)
 	if (!is_due(progress))
 		return;
 	trace_progress(trace, &done, &total);
-	draw_progress(progress, done, total);
+	progress_step(progress, done, total);
 }
 
 void progress_end(const struct progress *progress)
 {
 	if (progress->shown_ns)
 		fputs("\r\033[K", stderr);
-}
-
-struct watched_file {
-	FILE *in;
-	struct progress progress;
-	uint64_t done, total;
-};
-
-static ssize_t watched_read(void *cookie, char *buf, size_t size)
-{
-	struct watched_file *watched = cookie;
-	size_t n = fread(buf, 1, size, watched->in);
-
-	watched->done += n;
-	if (is_due(&watched->progress))
-		draw_progress(&watched->progress, watched->done, watched->total);
-	return n == 0 && ferror(watched->in) ? -1 : (ssize_t)n;
-}
-
-static int watched_close(void *cookie)
-{
-	struct watched_file *watched = cookie;
-
-	progress_end(&watched->progress);
-	free(watched);
-	return 0;
-}
-
-FILE *progress_watch(FILE *in)
-{
-	const cookie_io_functions_t functions = { .read = watched_read, .close = watched_close };
-	struct watched_file *watched = xcalloc(1, sizeof(*watched));
-	struct stat st;
-	FILE *file;
-
-	watched->in = in;
-	if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
-		watched->total = (uint64_t)st.st_size;
-	progress_begin(&watched->progress);
-	file = fopencookie(watched, "r", functions);
-	if (!file)
-		out_of_memory();
-	return file;
 }
 
 void progress_line(const char *text)

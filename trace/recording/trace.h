@@ -179,10 +179,9 @@ struct progress {
 void progress_begin(struct progress *progress);
 /* Draws the bar if it is time to; to be called often. */
 void progress_show(struct progress *progress, const struct trace *trace);
+/* The same of anything that is read: so many bytes of these; total 0: not known. */
+void progress_step(struct progress *progress, uint64_t done, uint64_t total);
 void progress_end(const struct progress *progress); /* erases the bar */
-
-/* A stream that reads from `in` and draws the bar. Closing the stream leaves `in` open. */
-FILE *progress_watch(FILE *in);
 
 /* On a terminal: replaces the line on standard error by this text, cut to the width. */
 void progress_line(const char *text);

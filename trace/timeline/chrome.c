@@ -82,53 +82,30 @@ static void put_time(const struct chrome *chrome, const char *name, int64_t ns)
 	put(chrome, digits(buf, number % 1000, 3));
 }
 
-/*
- * The next character of text as JSON has it within quotes, at most 6 bytes and a NUL. Returns how
- * many bytes of text it is. A byte that is not UTF-8 becomes a question mark.
- */
-static size_t escape(const char *text, size_t len, char *buf)
-{
-	unsigned char c = (unsigned char)*text;
-	uint32_t code;
-	size_t n;
-
-	if (c == '"' || c == '\\') {
-		snprintf(buf, 7, "\\%c", c);
-		return 1;
-	}
-	if (c < 0x20 || c == 0x7f) {
-		snprintf(buf, 7, "\\u%04x", c);
-		return 1;
-	}
-	n = utf8_decode(text, len, &code);
-	snprintf(buf, 7, "%.*s", n ? (int)n : 1, n ? text : "?");
-	return n ? n : 1;
-}
-
-/* How many bytes at text need no escape in JSON: nearly always all. */
-static size_t plain_length(const char *text, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
-		n++;
-	return n;
-}
-
+/* Nearly all of a text needs no escape. A byte that is not UTF-8 becomes a question mark. */
 static void put_quoted(const struct chrome *chrome, const char *text, size_t len)
 {
-	char escaped[8];
-
 	putc_unlocked('"', chrome->file);
-	for (size_t i = 0; i < len;) {
-		size_t plain = plain_length(text + i, len - i);
+	for (size_t i = 0, n; i < len; i += n) {
+		unsigned char c = (unsigned char)text[i];
+		uint32_t code;
 
-		fwrite_unlocked(text + i, 1, plain, chrome->file);
-		i += plain;
-		if (i == len)
-			break;
-		i += escape(text + i, len - i, escaped);
-		put(chrome, escaped);
+		for (n = i; n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' &&
+			    text[n] != '\\'; n++)
+			;
+		n -= i;
+		if (!n && c >= 0x80)
+			n = utf8_decode(text + i, len - i, &code);
+		fwrite_unlocked(text + i, 1, n, chrome->file);
+		if (n)
+			continue;
+		n = 1;
+		if (c == '"' || c == '\\')
+			fprintf(chrome->file, "\\%c", c);
+		else if (c < 0x80)
+			fprintf(chrome->file, "\\u%04x", c);
+		else
+			putc_unlocked('?', chrome->file);
 	}
 	putc_unlocked('"', chrome->file);
 }

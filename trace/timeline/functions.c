@@ -419,6 +419,7 @@ static int read_events(struct call_drawer *functions, struct json_items *items, 
 		       struct error *error)
 {
 	struct json_object *event;
+	struct progress *progress = functions->config->progress;
 	int got = 1, err = 0;
 
 	if (!json_items_begin(items, "\"traceEvents\""))
@@ -430,6 +431,8 @@ static int read_events(struct call_drawer *functions, struct json_items *items, 
 	while (!err && (got = json_items_next(items, &event)) > 0) {
 		err = take_event(functions, event);
 		json_object_put(event);
+		if (progress)
+			progress_step(progress, items->offset, functions->config->total);
 	}
 	if (!err && !got)
 		return 0;

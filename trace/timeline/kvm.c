@@ -13,10 +13,22 @@
 #define ORDER_OTHERS 1000000 /* after all vCPUs */
 #define NAME_SIZE 96
 
+/* The offsets from the host's TSC to a vCPU's, in the order in which they were written. */
+struct vcpu_offsets {
+	int32_t vcpu;
+	struct offset {
+		uint64_t time; /* of the host's TSC */
+		int64_t offset;
+	} *list;
+	size_t nr, room;
+};
+
 /* A guest, or threads of which no guest is known. */
 struct guest_process {
 	int32_t number; /* in the timeline */
 	bool has_offsets;
+	struct vcpu_offsets *offsets; /* if they are kept */
+	size_t nr_offsets, room_offsets;
 	uint64_t tsc_hz; /* the guest's; 0: not known */
 	char name[NAME_SIZE];
 };
@@ -48,7 +60,6 @@ struct timeline_kvm {
 	struct guest_process *processes; /* by the guest's number */
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
-	struct timeline_offsets offsets;
 	struct exit_name names[NAMES]; /* by the key */
 	struct timeline_cpus cpus;
 	struct timeline_arrows arrows;
@@ -283,29 +294,81 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 
 /* ---- the guests' clocks ---- */
 
-static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
-			const struct vcpu_track *track, const struct trace_event *event)
+/* The offset of the vCPU that the event names, or else of the thread's. */
+static void take_offset(const struct timeline_kvm *kvm, struct guest_process *process,
+			const struct recorded_thread *thread, const struct trace_event *event)
 {
-	const struct trace_field *offset = trace_field(event->type, "next_tsc_offset");
-	const struct trace_field *vcpu = trace_field(event->type, "vcpu_id");
+	const struct trace_field *field = trace_field(event->type, "next_tsc_offset");
+	const struct trace_field *of = trace_field(event->type, "vcpu_id");
+	int32_t vcpu = of ? (int32_t)trace_field_number(of, event) : thread->vcpu;
+	struct vcpu_offsets *offsets;
+	int64_t offset;
+	size_t i = 0;
 
-	if (!offset)
+	if (!field)
 		return;
-	kvm->processes[track->process].has_offsets = true;
+	process->has_offsets = true;
 	if (!kvm->keeps_offsets)
 		return;
-	offsets_add(&kvm->offsets, track->process,
-		    vcpu ? (int32_t)trace_field_number(vcpu, event) : thread->vcpu, event->time,
-		    (int64_t)trace_field_number(offset, event));
+	while (i < process->nr_offsets && process->offsets[i].vcpu != vcpu)
+		i++;
+	array_grow(&process->offsets, &process->room_offsets, i + 1);
+	offsets = &process->offsets[i];
+	if (i == process->nr_offsets) {
+		offsets->vcpu = vcpu;
+		process->nr_offsets++;
+	}
+	offset = (int64_t)trace_field_number(field, event);
+	if (offsets->nr && offsets->list[offsets->nr - 1].offset == offset)
+		return; /* the same offset again */
+	array_grow(&offsets->list, &offsets->room, offsets->nr + 1);
+	offsets->list[offsets->nr++] = (struct offset){ event->time, offset };
 }
 
+/* The guest's frequency of the TSC. The kernel's rule: ns = (TSC << shift) * mul / 2^32. */
+static void take_hz(struct guest_process *process, const struct trace_event *event)
+{
+	const struct trace_field *mul_field = trace_field(event->type, "tsc_to_system_mul");
+	const struct trace_field *shift_field = trace_field(event->type, "tsc_shift");
+	uint64_t mul = mul_field ? trace_field_number(mul_field, event) : 0;
+	int64_t shift = shift_field ? (int64_t)trace_field_number(shift_field, event) : 0;
+	unsigned __int128 hz_mul = (unsigned __int128)1000000000 << 32;
+
+	if (mul == 0 || !shift_field || shift < -31 || shift > 31)
+		return;
+	hz_mul = shift < 0 ? hz_mul << -shift : hz_mul >> shift;
+	process->tsc_hz = (uint64_t)((hz_mul + mul / 2) / mul);
+}
+
+/* Whether the offset was written by then. The guest's clock may wrap: compares the difference. */
+static bool is_before(const struct offset *offset, uint64_t guest_hz, uint64_t host_hz,
+		      uint64_t guest_time)
+{
+	uint64_t time = (uint64_t)((unsigned __int128)offset->time * guest_hz / host_hz);
+
+	return (int64_t)(time + (uint64_t)offset->offset - guest_time) <= 0;
+}
+
+/* With the vCPU's last offset from before that time, or else its first one. */
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time)
 {
-	const struct timeline_ratio ratio =
-		offsets_ratio(kvm->processes[number].tsc_hz, kvm->out->clock.hz);
+	const struct guest_process *process = &kvm->processes[number];
+	const struct vcpu_offsets *of = process->offsets;
+	uint64_t host = kvm->out->clock.hz, guest = process->tsc_hz;
+	size_t nr;
 
-	return offsets_host_time(&kvm->offsets, &ratio, number, vcpu, guest_time, ret_time);
+	if (!process->nr_offsets)
+		return false;
+	for (size_t i = 0; i < process->nr_offsets; i++)
+		of = process->offsets[i].vcpu == vcpu ? &process->offsets[i] : of;
+	/* Less than a thousandth is the inexact frequency that the user or the file gave. */
+	if (!guest || !host || (guest > host ? guest - host : host - guest) < host / 1000)
+		guest = host = 1;
+	nr = array_lower_bound(of->nr, i, is_before(&of->list[i], guest, host, guest_time));
+	guest_time -= (uint64_t)of->list[nr ? nr - 1 : 0].offset;
+	*ret_time = (uint64_t)((__int128)(int64_t)guest_time * (int64_t)host / (int64_t)guest);
+	return true;
 }
 
 static struct timeline_guest guest_of(const struct timeline_kvm *kvm, size_t number)
@@ -420,9 +483,13 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++)
 		track_free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
+	for (size_t i = 0; i < kvm->nr_processes; i++) {
+		for (size_t k = 0; k < kvm->processes[i].nr_offsets; k++)
+			free(kvm->processes[i].offsets[k].list);
+		free(kvm->processes[i].offsets);
+	}
 	free(kvm->processes);
 	arrows_release(&kvm->arrows);
-	offsets_release(&kvm->offsets);
 	timeline_cpus_release(&kvm->cpus);
 	timeline_code_release(&kvm->code);
 	recorded_code_free(kvm->code.names);
@@ -443,9 +510,9 @@ static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning
 	track = track_of(kvm, thread);
 	draw_instant(kvm, track, event, arrows_of(&kvm->arrows, track->process, meaning, event));
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
-		offsets_take_hz(event, &kvm->processes[track->process].tsc_hz);
+		take_hz(&kvm->processes[track->process], event);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
-		take_offset(kvm, thread, track, event);
+		take_offset(kvm, &kvm->processes[track->process], thread, event);
 }
 
 static void take_stack(struct timeline_kvm *kvm, const struct trace_event *event)

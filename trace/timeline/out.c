@@ -94,20 +94,6 @@ void args_add_fields(struct timeline_args *args, const struct trace_event *event
 	}
 }
 
-/* ---- formats ---- */
-
-const struct timeline_format *timeline_format_by_name(const char *name)
-{
-	static const struct timeline_format *const formats[] = { &timeline_chrome,
-								 &timeline_perfetto };
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
-	}
-	return NULL;
-}
-
 /* ---- texts ---- */
 
 struct kept_text {

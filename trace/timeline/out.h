@@ -135,9 +135,6 @@ extern const struct timeline_format timeline_chrome, timeline_perfetto;
 
 #define TIMELINE_FORMATS "chrome perfetto"
 
-/* The format of this name; NULL: there is none. */
-const struct timeline_format *timeline_format_by_name(const char *name);
-
 struct timeline_out {
 	struct timeline_clock clock; /* the caller's: from the sources' times to the timeline's */
 	FILE *file;

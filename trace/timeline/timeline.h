@@ -197,44 +197,6 @@ struct timeline_arrow **arrows_of(const struct timeline_arrows *arrows, size_t s
 				  const struct meaning *meaning, const struct trace_event *event);
 
 /*
- * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written
- * (kvm_write_tsc_offset)
- */
-
-struct vcpu_offsets;
-
-/* The frequencies of a guest's TSC and the host's; zeroes: they are the same. */
-struct timeline_ratio {
-	uint64_t guest_hz, host_hz;
-};
-
-/* 0: it is not known. */
-struct timeline_ratio offsets_ratio(uint64_t guest_hz, uint64_t host_hz);
-
-/* Zero-initialised is empty. */
-struct timeline_offsets {
-	struct vcpu_offsets *vcpus;
-	size_t nr, room;
-};
-
-void offsets_release(struct timeline_offsets *offsets);
-
-/* Adds a vCPU's offset, written at this time of the host; in time order. */
-void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
-		 int64_t offset);
-
-/*
- * Converts a time of the guest's TSC to the host's, with the vCPU's last offset from before that
- * time, or else its first offset. A vCPU without offsets uses the offsets of the guest's first
- * vCPU. False: the guest has no offsets.
- */
-bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
-		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);
-
-/* The guest's frequency of the TSC, by kvm_pvclock_update; an event may not have it. */
-void offsets_take_hz(const struct trace_event *event, uint64_t *ret_hz);
-
-/*
  * ---- functions.c: function calls recorded by uftrace, as slices.
  *
  * Reads the output of `uftrace dump --chrome` event by event, so a file may have any size. A begin
@@ -254,6 +216,8 @@ struct functions_config {
 	bool has_cut;
 	int64_t from_ns, to_ns; /* then nothing before and after this is drawn */
 	const char *name; /* for processes without a name */
+	struct progress *progress; /* NULL: none is shown */
+	uint64_t total; /* bytes of the trace; 0: not known */
 };
 
 /* From the first event to the last, whether they are drawn or not. */
