@@ -61,8 +61,8 @@ int run_signals(struct run *run, bool to_file, bool has_screen)
 
 static void add_chosen(struct chosen *chosen, uint32_t guest)
 {
-	array_grow(&chosen->guests, &chosen->room, chosen->nr + 1);
-	chosen->guests[chosen->nr++] = (struct vcpu_key){ guest, VCPU_ANY };
+	*array_add(chosen->guests, chosen->nr, chosen->room) =
+		(struct vcpu_key){ guest, VCPU_ANY };
 }
 
 int chosen_init(struct chosen *chosen, const struct guests *guests, const char *name, pid_t pid,

@@ -19,8 +19,7 @@ uint32_t caches_find(struct caches *caches, const char *host)
 		return i;
 	cache = xcalloc(1, sizeof(*cache));
 	snprintf(cache->host, sizeof(cache->host), "%s", host);
-	array_grow(&caches->list, &caches->room, caches->nr + 1);
-	caches->list[caches->nr++] = cache;
+	*array_add(caches->list, caches->nr, caches->room) = cache;
 	return i;
 }
 

@@ -182,9 +182,8 @@ static uint32_t add_names(struct meanings *meanings, const struct split *split,
 			return (uint32_t)i;
 		}
 	}
-	array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1);
-	meanings->names[meanings->nr_names] = names;
-	return (uint32_t)meanings->nr_names++;
+	*array_add(meanings->names, meanings->nr_names, meanings->room_names) = names;
+	return (uint32_t)meanings->nr_names - 1;
 }
 
 static void set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,

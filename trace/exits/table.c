@@ -30,8 +30,7 @@ static struct recorded_thread *add_thread(struct table *table)
 	thread->guest = -1;
 	thread->interval = INTERVAL_NONE;
 	thread->is_new = true;
-	array_grow_unset(&table->threads, &table->room_threads, table->nr_threads + 1);
-	table->threads[table->nr_threads++] = thread;
+	*array_add(table->threads, table->nr_threads, table->room_threads) = thread;
 	return thread;
 }
 

@@ -18,8 +18,7 @@
 
 static void *list_put(struct trace_list *list, void *item)
 {
-	array_grow(&list->items, &list->room, list->nr + 1);
-	return list->items[list->nr++] = item;
+	return *array_add(list->items, list->nr, list->room) = item;
 }
 
 void *trace_list_add(struct trace_list *list, size_t size)

@@ -94,8 +94,7 @@ static const char *cut_template(struct print_rule *rule)
 			piece.text = NULL;
 			error = read_conversion(&at, &piece);
 		}
-		array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1);
-		rule->pieces[rule->nr_pieces++] = piece;
+		*array_add(rule->pieces, rule->nr_pieces, rule->room) = piece;
 	}
 	return error;
 }

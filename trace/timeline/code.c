@@ -103,9 +103,8 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 	if (track->nr || (begin_ns < track->last_ns && track->last_ns <= ns))
 		begin_ns = track->last_ns;
 	for (size_t i = same; i < nr; i++) {
-		array_grow_unset(&track->calls, &track->room, track->nr + 1);
 		track->open[track->nr_open++] = track->nr;
-		track->calls[track->nr++] = (struct code_call){
+		*array_add(track->calls, track->nr, track->room) = (struct code_call){
 			.function = path[i],
 			.begin_ns = begin_ns,
 		};

@@ -321,8 +321,8 @@ static void take_offset(const struct timeline_kvm *kvm, struct guest_process *pr
 	offset = (int64_t)trace_field_number(field, event);
 	if (offsets->nr && offsets->list[offsets->nr - 1].offset == offset)
 		return; /* the same offset again */
-	array_grow(&offsets->list, &offsets->room, offsets->nr + 1);
-	offsets->list[offsets->nr++] = (struct offset){ event->time, offset };
+	*array_add(offsets->list, offsets->nr, offsets->room) =
+		(struct offset){ event->time, offset };
 }
 
 /* The guest's frequency of the TSC. The kernel's rule: ns = (TSC << shift) * mul / 2^32. */

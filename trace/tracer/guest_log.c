@@ -99,8 +99,7 @@ static void take_message(struct thread_log *log, const uint8_t *bytes, size_t si
 	/* A new process is no thread of a guest. */
 	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == DAT_THREADS_MAX)
 		return;
-	array_grow(&log->list, &log->room, log->nr + 1);
-	log->list[log->nr++] = thread;
+	*array_add(log->list, log->nr, log->room) = thread;
 }
 
 void thread_log_drain(struct thread_log *log)
@@ -139,9 +138,8 @@ static struct logged_guest *get_logged(struct guest_log *log, uint32_t id)
 		if (log->list[i].id == id)
 			return &log->list[i];
 	}
-	array_grow(&log->list, &log->room, log->nr + 1);
-	log->list[log->nr] = (struct logged_guest){ .id = id };
-	return &log->list[log->nr++];
+	*array_add(log->list, log->nr, log->room) = (struct logged_guest){ .id = id };
+	return &log->list[log->nr - 1];
 }
 
 static void grow(struct logged_guest *copy, size_t nr)
@@ -199,8 +197,7 @@ static void add_thread(struct guest_log *log, pid_t tid, pid_t pid)
 
 		if (guest->pid != pid || is_vcpu(guest, tid))
 			continue;
-		array_grow(&guest->others, &guest->others_room, guest->nr_others + 1);
-		guest->others[guest->nr_others++] = tid;
+		*array_add(guest->others, guest->nr_others, guest->others_room) = tid;
 	}
 }
 

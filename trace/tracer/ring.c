@@ -145,15 +145,6 @@ static bool has_event(const struct ring *ring, const char *system, const char *n
 	return false;
 }
 
-static void list_event(struct ring *ring, const char *system, const char *name)
-{
-	array_grow(&ring->events, &ring->events_room, ring->nr_events + 1);
-	ring->events[ring->nr_events++] = (struct ring_event){
-		.system = xstrdup(system),
-		.name = xstrdup(name),
-	};
-}
-
 static int add_event(struct ring *ring, const char *system, const char *name, const char *filter,
 		     struct error *error)
 {
@@ -161,7 +152,8 @@ static int add_event(struct ring *ring, const char *system, const char *name, co
 		return filter_error(ring, name, filter, error);
 	if (has_event(ring, system, name))
 		return 0;
-	list_event(ring, system, name);
+	*array_add(ring->events, ring->nr_events, ring->events_room) =
+		(struct ring_event){ xstrdup(system), xstrdup(name) };
 	errno = 0;
 	if (tracefs_event_enable(ring->instance, system, name) < 0)
 		return error_set(error, errno ? -errno : -EIO, "cannot record %s: %s", name,

@@ -41,11 +41,13 @@ void dat_forgive(struct cursor *cursor)
 
 struct dat_buffer *dat_new_buffer(struct cursor *cursor, struct dat *dat)
 {
+	struct dat_buffer *buffer;
+
 	if (!cursor_check(cursor, dat->nr_buffers < DAT_BUFFERS_MAX))
 		return NULL;
-	array_grow(&dat->buffers, &dat->buffers_room, dat->nr_buffers + 1);
-	dat->buffers[dat->nr_buffers] = (struct dat_buffer){ .offset = 0 };
-	return &dat->buffers[dat->nr_buffers++];
+	buffer = array_add(dat->buffers, dat->nr_buffers, dat->buffers_room);
+	*buffer = (struct dat_buffer){ .offset = 0 };
+	return buffer;
 }
 
 /* ---- clocks */
@@ -128,8 +130,7 @@ static void get_guest(struct cursor *cursor, uint32_t size)
 					  file->nr_guests < DAT_GUESTS_MAX))
 		return;
 	has_name = utf8_clean(name, strlen(name), name, sizeof(name));
-	array_grow(&file->guests, &file->guests_room, file->nr_guests + 1);
-	guest = &file->guests[file->nr_guests++];
+	guest = array_add(file->guests, file->nr_guests, file->guests_room);
 	*guest = (struct trace_guest){
 		.name = xstrdup(has_name ? name : "guest"),
 		.trace_id = trace_id,

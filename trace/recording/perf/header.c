@@ -99,9 +99,8 @@ static uint32_t add_layout(struct perf_header *header, const struct perf_layout 
 		if (is_same_layout(&header->layouts[i], layout))
 			return (uint32_t)i;
 	}
-	array_grow(&header->layouts, &header->layouts_room, header->nr_layouts + 1);
-	header->layouts[header->nr_layouts] = *layout;
-	return (uint32_t)header->nr_layouts++;
+	*array_add(header->layouts, header->nr_layouts, header->layouts_room) = *layout;
+	return (uint32_t)header->nr_layouts - 1;
 }
 
 static const struct perf_id *find_id(const struct perf_header *header, uint64_t id)
