@@ -221,12 +221,14 @@ static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_ba
 
 /* ---- the store */
 
-/* The scope and the time of a moment. False: there is no such scope. */
-static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache, uint64_t *ret_at)
+/* Takes the lock, and finds a moment's scope and time. NULL: there is no such scope. */
+static const struct kept *lock_moment(struct fleet *fleet, uint64_t id, uint32_t *ret_cache,
+				      uint64_t *ret_at)
 {
+	pthread_mutex_lock(&fleet->lock);
 	*ret_cache = (uint32_t)(id >> SCOPE_SHIFT) - 1;
 	*ret_at = id & ((UINT64_C(1) << SCOPE_SHIFT) - 1);
-	return *ret_cache < fleet->caches.nr;
+	return *ret_cache < fleet->caches.nr ? &fleet->caches.list[*ret_cache]->kept : NULL;
 }
 
 /* The latest moment: of the ones that are there, while a later one is fetched. */
@@ -269,19 +271,16 @@ static int fleet_step(void *state, uint64_t id, bool is_back, struct stored *ret
 		      struct error *error)
 {
 	struct fleet *fleet = state;
-	uint32_t of;
+	uint32_t cache;
 	uint64_t at;
+	const struct kept *kept = lock_moment(fleet, id, &cache, &at);
 	int err = -ENOENT;
 
-	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &of, &at)) {
-		at = is_back ? at - 1 : at + 1;
-		if (at && at <= now(fleet))
-			err = request(fleet, of, at, is_back, true, error);
-		if (!err)
-			*ret_stored = cache_stored(&fleet->caches, of,
-						kept_index(&fleet->caches.list[of]->kept, at));
-	}
+	at = is_back ? at - 1 : at + 1;
+	if (kept && at && at <= now(fleet))
+		err = request(fleet, cache, at, is_back, true, error);
+	if (!err)
+		*ret_stored = cache_stored(&fleet->caches, cache, kept_index(kept, at));
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
 }
@@ -292,20 +291,15 @@ static int near(void *state, uint64_t id, bool is_back, struct stored *ret_store
 	struct fleet *fleet = state;
 	uint32_t cache;
 	uint64_t at;
-	int err = -ENOENT;
+	const struct kept *kept = lock_moment(fleet, id, &cache, &at);
+	size_t i = kept ? kept_index(kept, is_back ? at : at + 1) : 0;
+	bool is_there = kept && (is_back ? i > 0 : i < kept->nr);
 
 	(void)error;
-	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &cache, &at)) {
-		size_t i = kept_index(&fleet->caches.list[cache]->kept, is_back ? at : at + 1);
-
-		if (is_back ? i > 0 : i < fleet->caches.list[cache]->kept.nr) {
-			*ret_stored = cache_stored(&fleet->caches, cache, is_back ? i - 1 : i);
-			err = 0;
-		}
-	}
+	if (is_there)
+		*ret_stored = cache_stored(&fleet->caches, cache, is_back ? i - 1 : i);
 	pthread_mutex_unlock(&fleet->lock);
-	return err;
+	return is_there ? 0 : -ENOENT;
 }
 
 /* Each moment has all parts; few have other flags. */
@@ -315,22 +309,16 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 	struct fleet *fleet = state;
 	uint32_t cache;
 	uint64_t at;
-	int err = -ENOENT;
+	const struct kept *kept = lock_moment(fleet, id, &cache, &at);
+	size_t i = kept ? kept_index(kept, at + 1) : 0;
 
 	(void)error;
-	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &cache, &at)) {
-		size_t i = kept_index(&fleet->caches.list[cache]->kept, at + 1);
-
-		while (i && !(cache_stored(&fleet->caches, cache, i - 1).flags & flags))
-			i--;
-		if (i) {
-			*ret_stored = cache_stored(&fleet->caches, cache, i - 1);
-			err = 0;
-		}
-	}
+	while (i && !(cache_stored(&fleet->caches, cache, i - 1).flags & flags))
+		i--;
+	if (i)
+		*ret_stored = cache_stored(&fleet->caches, cache, i - 1);
 	pthread_mutex_unlock(&fleet->lock);
-	return err;
+	return i ? 0 : -ENOENT;
 }
 
 static int read_part(void *state, uint64_t id, enum moment_part part, struct blob *blob,
@@ -339,11 +327,9 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 	struct fleet *fleet = state;
 	uint32_t cache;
 	uint64_t at;
-	int err = -ENOENT;
+	const struct kept *kept = lock_moment(fleet, id, &cache, &at);
+	int err = kept ? kept_read(kept, at, part, blob, error) : -ENOENT;
 
-	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &cache, &at))
-		err = kept_read(&fleet->caches.list[cache]->kept, at, part, blob, error);
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
 }
