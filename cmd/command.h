@@ -58,8 +58,8 @@ void command_names(char *buf, size_t size);
 
 struct trace;
 
-/* Prints that a buffer's times are of another clock than the file says, if they seem to be. */
-void say_wrong_clock(const struct trace *trace);
+/* Warns where the order of events, or the time between, may be wrong. remedy: of two clocks. */
+void say_clocks(const struct trace *trace, const char *remedy);
 
 /*
  * ---- complete.c: the words that can complete a command line, for the shell ----

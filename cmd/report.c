@@ -26,10 +26,14 @@ struct report {
 	struct lines_recording about;
 };
 
-void say_wrong_clock(const struct trace *trace)
+void say_clocks(const struct trace *trace, const char *remedy)
 {
 	const struct trace_info *one, *other;
 
+	if (trace_has_two_clocks(trace, &one, &other))
+		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
+			"apart; %s\n", one->path, one->clock_name, other->path, other->clock_name,
+			remedy);
 	if (trace_has_wrong_clock(trace, &one, &other))
 		fprintf(stderr, "kvmtop: %s: the times of its buffers \"%s\" and \"%s\" are not of "
 			"one clock: trace-cmd wrote the main buffer's clock for all (%s); record "
@@ -37,24 +41,12 @@ void say_wrong_clock(const struct trace *trace)
 			trace_buffer_name(other), one->clock_name);
 }
 
-/* Warns when the order of events, or the time between them, may be wrong. */
-static void say_clocks(const struct recording *recording)
-{
-	const struct trace_info *one, *other;
-
-	if (trace_has_two_clocks(recording->trace, &one, &other))
-		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
-			"apart; read them separately\n", one->path, one->clock_name, other->path,
-			other->clock_name);
-	say_wrong_clock(recording->trace);
-}
-
 int report_problems(const struct recording *recording)
 {
 	const char *problem;
 	int status = STATUS_OK;
 
-	say_clocks(recording);
+	say_clocks(recording->trace, "read them separately");
 	for (size_t i = 0; (problem = trace_problem(recording->trace, i)); i++) {
 		say(problem);
 		status = STATUS_FAILURE;

@@ -151,19 +151,9 @@ static const char *mono_remedy(const struct timeline_run *run)
 							       "kvmtop record -C mono";
 }
 
-static void warn_of_clocks(const struct timeline_run *run)
-{
-	const struct trace_info *one, *other;
-
-	if (trace_has_two_clocks(run->trace, &one, &other))
-		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
-			"apart; record both with %s\n", one->path, one->clock_name, other->path,
-			other->clock_name, mono_remedy(run));
-	say_wrong_clock(run->trace);
-}
-
 static int take_kvm(struct timeline_run *run, struct error *error)
 {
+	char remedy[64];
 	int err;
 
 	if (!run->options->nr_recordings)
@@ -179,7 +169,8 @@ static int take_kvm(struct timeline_run *run, struct error *error)
 	err = read_kvm(run, error);
 	progress_end(&run->progress);
 	print_problems(run);
-	warn_of_clocks(run);
+	snprintf(remedy, sizeof(remedy), "record both with %s", mono_remedy(run));
+	say_clocks(run->trace, remedy);
 	return err;
 }
 
