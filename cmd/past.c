@@ -513,13 +513,6 @@ static int file_status(const struct past_run *reader)
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int end_status(const struct past_run *reader, int err, const struct error *error)
-{
-	if (err == -ERANGE) /* a usage error: the times that were given */
-		return say_usage("", error);
-	return err && err != -EPIPE ? say_failure(err, error) : file_status(reader);
-}
-
 int past_run(const struct options *options)
 {
 	struct past_run reader = { .run = RUN_INIT(options) };
@@ -531,7 +524,10 @@ int past_run(const struct options *options)
 	guest_choice_init(&reader.run.choice, options->guest, options->pid);
 	err = show_or_print(&reader, &error);
 	err = run_lines_close(&reader.run, err, &error);
-	status = end_status(&reader, err, &error);
+	if (err == -ERANGE) /* a usage error: the times that were given */
+		status = say_usage("", &error);
+	else
+		status = err && err != -EPIPE ? say_failure(err, &error) : file_status(&reader);
 	monitor_close(reader.span);
 	interval_free(reader.interval);
 	run_close(&reader.run);

@@ -152,12 +152,6 @@ void intervals_join(struct intervals *intervals, uint32_t factor)
 	intervals->end = intervals_end_of(intervals, intervals->latest);
 }
 
-/* 1, 2, 10, 20, 100 ... times as long as the first ones. */
-static void join_some(struct intervals *intervals)
-{
-	intervals_join(intervals, intervals->nr_joins++ % 2 ? 5 : 2);
-}
-
 /* ---- the stream */
 
 /* The number of the interval that has this time. */
@@ -182,8 +176,8 @@ void intervals_begin(struct intervals *intervals, uint64_t time)
 
 static void go_on(struct intervals *intervals, uint64_t time)
 {
-	while (are_too_many(intervals, time))
-		join_some(intervals);
+	while (are_too_many(intervals, time)) /* 2, 10, 20, 100 ... times as long as at first */
+		intervals_join(intervals, intervals->nr_joins++ % 2 ? 5 : 2);
 	if (number_of(intervals, time) > intervals->latest + 1.0)
 		intervals->latest = (uint32_t)number_of(intervals, time) - 1;
 	intervals->end = intervals_end_of(intervals, intervals->latest);

@@ -178,15 +178,6 @@ static bool is_kind(const struct head *head)
 	return nr > 0 && 2 * nr_known >= nr;
 }
 
-/* A vCPU may move to another CPU, so its exits and entries are paired by vCPU, not by CPU. */
-static void set_vm(struct trace_event *event, uint64_t word)
-{
-	event->pid = word >> 48 & 0xf;
-	event->vcpu = word >> 52 & 0xf;
-	event->cpu = (int32_t)(word >> 60);
-	event->thread_key = UINT64_C(1) << 32 | (word >> 48 & 0xff);
-}
-
 static bool next_of_acrn(struct trace_source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
@@ -203,10 +194,15 @@ static bool next_of_acrn(struct trace_source *source)
 	event->id = word & ID_MASK;
 	event->type = acrn->types[index_of(event->id)];
 	event->words = (uint16_t)number_of_words(word, acrn->has_vm);
-	if (acrn->has_vm)
-		set_vm(event, word);
-	else if (event->words)
+	if (acrn->has_vm) {
+		event->pid = word >> 48 & 0xf;
+		event->vcpu = word >> 52 & 0xf;
+		event->cpu = (int32_t)(word >> 60);
+		/* A vCPU may move to another CPU: its exits and entries are paired by vCPU. */
+		event->thread_key = UINT64_C(1) << 32 | (word >> 48 & 0xff);
+	} else if (event->words) {
 		event->cpu = (int32_t)(word >> 56);
+	}
 	event->data = at + 16;
 	return true;
 }

@@ -243,13 +243,6 @@ bool repeats_has(struct repeats *repeats, unsigned int buffer, const struct trac
 	return false;
 }
 
-static bool is_repeat(const struct trace_source *source)
-{
-	const struct trace_file *file = source->file;
-
-	return repeats_has(source->repeats, file->index - file->info.main, &source->event);
-}
-
 /* A CPU that several buffers of a file have needs a look for repeats. */
 static void find_repeats(struct trace *trace)
 {
@@ -306,14 +299,6 @@ static inline void advance(struct trace *trace)
 	queue_replace(&trace->queue, has_next ? &queued : NULL);
 }
 
-static inline void note_time(struct trace_file *file, uint64_t time)
-{
-	if (!file->has_given)
-		file->first_time = time;
-	file->has_given = true;
-	file->last_time = time;
-}
-
 bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	if (!trace->has_begun)
@@ -322,13 +307,19 @@ bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 		advance(trace);
 	while (trace->queue.nr) {
 		const struct trace_source *first = trace->queue.heap[0].item;
+		struct trace_file *file = first->file;
 
-		if (!first->repeats || !is_repeat(first)) {
-			note_time(first->file, first->event.time);
-			*ret_event = &first->event;
-			return true;
+		if (first->repeats && repeats_has(first->repeats, file->index - file->info.main,
+						  &first->event)) {
+			advance(trace);
+			continue;
 		}
-		advance(trace);
+		if (!file->has_given)
+			file->first_time = first->event.time;
+		file->has_given = true;
+		file->last_time = first->event.time;
+		*ret_event = &first->event;
+		return true;
 	}
 	return false;
 }
@@ -350,19 +341,15 @@ const struct trace_info *trace_file(const struct trace *trace, size_t i)
 	return file ? &file->info : NULL;
 }
 
-/* Whether the file has the formats of what was recorded, and no others. */
-static bool lists_recorded(const struct trace_file *file)
-{
-	return file->types && (file->info.kind == TRACE_PERF ||
-			       (file->nr_guests && file->guests[0].pid > 0));
-}
-
 bool trace_has_recorded(const struct trace *trace, const char *event)
 {
 	for (size_t i = 0; i < trace->files.nr; i++) {
 		const struct trace_file *file = trace->files.items[i];
+		/* It has the formats of what was recorded, and no others. */
+		bool lists_recorded = file->types && (file->info.kind == TRACE_PERF ||
+						      (file->nr_guests && file->guests[0].pid > 0));
 
-		for (size_t j = 0; lists_recorded(file) && j < file->types->nr; j++) {
+		for (size_t j = 0; lists_recorded && j < file->types->nr; j++) {
 			const char *name = file->types->by_id[j].format.name;
 
 			if (name && strcmp(name, event) == 0)

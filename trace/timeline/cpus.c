@@ -190,20 +190,16 @@ static void take_waking(struct timeline_cpus *cpus, const struct meaning *meanin
 	arrow_begin(timeline_kvm_arrow(cpus->kvm, thread), cpus->out, &instant, &args);
 }
 
-static void take_loss(struct timeline_cpus *cpus, const struct trace_event *event)
-{
-	for (size_t i = 0; i < cpus->room; i++)
-		cpus->list[i].is_known &= event->cpu >= 0 && i != (size_t)event->cpu;
-}
-
 void timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
 		       const struct trace_event *event)
 {
 	if (trace_file(cpus->trace, event->file)->host_id)
 		return; /* of a guest's CPU */
+	for (size_t i = 0; !meaning && i < cpus->room; i++)
+		cpus->list[i].is_known &= event->cpu >= 0 && i != (size_t)event->cpu;
 	if (!meaning)
-		take_loss(cpus, event);
-	else if (meaning->kind == MEANING_SWITCH)
+		return;
+	if (meaning->kind == MEANING_SWITCH)
 		take_switch(cpus, meaning, event);
 	else if (meaning->kind == MEANING_WAKING)
 		take_waking(cpus, meaning, event);

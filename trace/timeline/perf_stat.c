@@ -297,13 +297,6 @@ static void draw_end(struct perf_stat_reader *perf, const struct perf_counter *c
 		draw_counter(perf, counter, "0");
 }
 
-static void begin_gap(struct perf_stat_reader *perf, struct perf_counter *counter)
-{
-	draw_end(perf, counter);
-	counter->is_gap = true;
-	counter->gap_ns = counter->begin_ns;
-}
-
 /* One bar for all intervals in a row in which the event was not counted. */
 static void end_gap(struct perf_stat_reader *perf, struct perf_counter *counter)
 {
@@ -329,8 +322,11 @@ static void add_line(struct perf_stat_reader *perf, const struct perf_line *line
 
 	if (counter->is_gap && is_counted)
 		end_gap(perf, counter);
-	if (!counter->is_gap && !is_counted)
-		begin_gap(perf, counter);
+	if (!counter->is_gap && !is_counted) {
+		draw_end(perf, counter);
+		counter->is_gap = true;
+		counter->gap_ns = counter->begin_ns;
+	}
 	if (is_counted)
 		draw_counter(perf, counter, line->value);
 	counter->has_value |= is_counted;

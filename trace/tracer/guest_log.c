@@ -142,13 +142,6 @@ static struct logged_guest *get_logged(struct guest_log *log, uint32_t id)
 	return &log->list[log->nr - 1];
 }
 
-static void grow(struct logged_guest *copy, size_t nr)
-{
-	array_grow(&copy->tids, &copy->tids_room, nr);
-	while (copy->nr_vcpus < nr)
-		copy->tids[copy->nr_vcpus++] = -1;
-}
-
 /* Two VMs in one process have the same vCPU numbers: the first VM's thread is kept. */
 static void keep_guest(struct guest_log *log, const struct guest *guest)
 {
@@ -161,7 +154,9 @@ static void keep_guest(struct guest_log *log, const struct guest *guest)
 
 		if (vcpu->index < 0 || vcpu->index >= VCPUS_MAX)
 			continue;
-		grow(copy, (size_t)vcpu->index + 1);
+		array_grow(&copy->tids, &copy->tids_room, (size_t)vcpu->index + 1);
+		while (copy->nr_vcpus <= (size_t)vcpu->index)
+			copy->tids[copy->nr_vcpus++] = -1;
 		if (vcpu->tid > 0 && copy->tids[vcpu->index] < 0)
 			copy->tids[vcpu->index] = vcpu->tid;
 	}

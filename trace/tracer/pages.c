@@ -63,15 +63,10 @@ int pages_append(struct pages *pages, const char *page, size_t bytes, struct err
 
 /* ---- giving up */
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return bytes - bytes % (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* The bytes that may be given up. A page that was moved in part may be. */
 static uint64_t rest_of(const struct pages *pages)
 {
-	return pages->bytes - whole_pages(pages->moved);
+	return pages->bytes - pages->moved + pages->moved % (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 bool pages_give_up(struct pages *cpus, size_t nr)

@@ -352,19 +352,14 @@ static int cpu_drain(struct ring *ring, size_t i, struct error *error)
 	return err;
 }
 
-/* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
-static int check_limit(const struct ring *ring, struct error *error)
-{
-	return ring_bytes(ring) > pages_most() ? pages_error(EFBIG, error) : 0;
-}
-
 int ring_drain(struct ring *ring, struct error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
 		err = cpu_drain(ring, i, error);
-	return err ? err : check_limit(ring, error);
+	/* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
+	return !err && ring_bytes(ring) > pages_most() ? pages_error(EFBIG, error) : err;
 }
 
 /* Partly filled pages can be had with read() only, not with splice(). */

@@ -112,14 +112,6 @@ void dat_shift_release(struct dat_shift *shift)
 
 /* ---- shifting */
 
-/* The last sample that is not later than the time, or else the first sample. */
-static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
-{
-	size_t nr = array_lower_bound(cpu->nr, i, cpu->samples[i].time <= time);
-
-	return nr ? nr - 1 : 0;
-}
-
 /* On the line through two samples, rounded as trace-cmd does. */
 static int64_t offset_between(const struct clock_offset *one, const struct clock_offset *other,
 			      uint64_t time)
@@ -141,7 +133,9 @@ uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)
 	if (cpu < 0 || (size_t)cpu >= shift->nr_cpus || shift->cpus[cpu].nr == 0)
 		return time;
 	of = &shift->cpus[cpu];
-	i = find_sample(of, time);
+	/* The last sample that is not later than the time, or else the first one. */
+	i = array_lower_bound(of->nr, k, of->samples[k].time <= time);
+	i -= i > 0;
 	/* After the last sample: the line through the last two samples. */
 	if (shift->interpolates && i > 0 && i == of->nr - 1)
 		i--;

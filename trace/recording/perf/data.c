@@ -106,22 +106,6 @@ static void end_records(struct perf_source *perf)
 		add_other_losses(perf);
 }
 
-static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
-{
-	if (piece->size < 8)
-		return;
-	comms_set(&perf->perf->types.comms,
-		  (int32_t)bytes_u32(piece->at + 4, perf->perf->header.swap),
-		  (const char *)piece->at + 8, piece->size - 8);
-}
-
-static void on_exit_record(struct perf_source *perf, const struct perf_piece *piece)
-{
-	if (piece->size >= 12)
-		comms_end(&perf->perf->types.comms,
-			  (int32_t)bytes_u32(piece->at + 8, perf->perf->header.swap));
-}
-
 /* The period of a scheduler's event may be a time. */
 static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample)
 {
@@ -192,11 +176,18 @@ static void on_formats(struct perf_source *perf, uint32_t size)
 	free(data);
 }
 
-static void on_maps(struct perf_source *perf, const struct perf_piece *piece)
+/* A change of a process: its name, and what is where in its memory. */
+static void on_task(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_header *header = &perf->perf->header;
+	struct comms *comms = &perf->perf->types.comms;
 	struct perf_sample sample;
 
+	if (piece->type == PERF_RECORD_COMM && piece->size >= 8)
+		comms_set(comms, (int32_t)bytes_u32(piece->at + 4, header->swap),
+			  (const char *)piece->at + 8, piece->size - 8);
+	if (piece->type == PERF_RECORD_EXIT && piece->size >= 12)
+		comms_end(comms, (int32_t)bytes_u32(piece->at + 8, header->swap));
 	if (!perf->source.file->trace->wants_stacks)
 		return;
 	perf_sample_read_last(header, piece->at, piece->size, &sample);
@@ -225,21 +216,15 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 	case PERF_RECORD_SAMPLE:
 		on_sample(perf, piece);
 		break;
-	case PERF_RECORD_COMM:
-		on_comm(perf, piece);
-		on_maps(perf, piece);
-		break;
-	case PERF_RECORD_EXIT:
-		on_exit_record(perf, piece);
-		on_maps(perf, piece);
-		break;
 	case PERF_RECORD_LOST:
 		on_lost(perf, piece, 8);
 		break;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_EXIT:
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_FORK:
-		on_maps(perf, piece);
+		on_task(perf, piece);
 		break;
 	case RECORD_LOST_SAMPLES:
 		if (!(piece->misc & MISC_FILTERED))

@@ -36,13 +36,6 @@ static uint64_t take_u64(struct rest *rest)
 	return at ? bytes_u64(at, rest->swap) : 0;
 }
 
-static uint32_t take_u32(struct rest *rest)
-{
-	const uint8_t *at = take(rest, 4);
-
-	return at ? bytes_u32(at, rest->swap) : 0;
-}
-
 /* Skips the count of an event, or of each event of a group: PERF_SAMPLE_READ. */
 static void skip_counts(struct rest *rest, uint64_t format)
 {
@@ -179,7 +172,9 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&rest, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_RAW) {
-		ret_sample->raw_size = take_u32(&rest);
+		const uint8_t *raw_size = take(&rest, 4);
+
+		ret_sample->raw_size = raw_size ? bytes_u32(raw_size, header->swap) : 0;
 		ret_sample->raw = take(&rest, ret_sample->raw_size);
 	}
 	return !rest.is_short;
