@@ -188,7 +188,7 @@ elsewhere() {
 }
 answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 1 1)"
 elsewhere events '^kvmtop: A Prometheus is not asked for events: kvmtop on the host shows them'
-elsewhere hotspots '^kvmtop: A Prometheus does not have what exits are about: kvmtop on the host'
+elsewhere hotspots '^kvmtop: A Prometheus does not have the arguments of exits: kvmtop on the host'
 elsewhere host '^kvmtop: A Prometheus is not asked for the host.s CPUs: kvmtop on the host'
 elsewhere long '^kvmtop: A Prometheus has no single exits: kvmtop on the host lists long ones'
 # shellcheck disable=SC2086
@@ -201,7 +201,7 @@ for host in "of all hosts" "of a host"; do
 	screen_keys 1
 	screen_has '^ A Prometheus is not asked for events: kvmtop' "1 $host says the truth"
 	screen_keys 5
-	screen_has '^ A Prometheus does not have what exits are about' "5, too"
+	screen_has '^ A Prometheus does not have the arguments of exits' "5, too"
 	screen_keys 6
 	screen_has '^ A Prometheus is not asked for the host.s CPUs' "and 6"
 	unlike "$(screen_shot)" '/proc/stat' "and not what this machine lacks"
