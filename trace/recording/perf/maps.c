@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "lib/array.h"
 #include "lib/file.h"
@@ -29,7 +28,7 @@
 
 #define NO_PROCESS (-2)
 #define WAITING_MAX ((size_t)48 << 20) /* bytes of records that wait for their time */
-#define PARTS_MAX 80 /* new parts by one map, hardly ever more; and its path */
+#define PARTS_MAX 80 /* new parts by one map: two at each depth of a tree; and its path */
 #define PATH_PART 64 /* bytes of a path that are counted as a part */
 
 struct map_file {
@@ -40,14 +39,13 @@ struct map_file {
 };
 
 /*
- * A part of a map, and trees of the parts below and above it, of lower ranks, which are random: so
- * no order of maps makes the tree deep. Parts do not overlap: a newer map ends the parts of older
- * ones. A process that forks shares its tree with its child: a part with several users does not
- * change, but is copied.
+ * A part of a map, and a tree of those below and above it, balanced (AVL). Parts do not overlap: a
+ * newer map ends the parts of older ones. A process that forks shares its tree with its child: a
+ * part with several users does not change, but is copied.
  */
 struct part {
 	uint32_t nr_users;
-	uint32_t rank;
+	uint32_t height;
 	uint64_t begin, end;
 	struct map_file *place;
 	struct part *low, *high;
@@ -78,10 +76,7 @@ static struct part *new_part(struct perf_maps *maps, uint64_t begin, uint64_t en
 {
 	struct part *part = xcalloc(1, sizeof(*part));
 
-	if (!maps->random && getrandom(&maps->random, sizeof(maps->random), 0) < 0)
-		maps->random = 1;
-	maps->random = maps->random * UINT64_C(6364136223846793005) + 1442695040888963407;
-	*part = (struct part){ 1, (uint32_t)(maps->random >> 32), begin, end, place, NULL, NULL };
+	*part = (struct part){ 1, 1, begin, end, place, NULL, NULL };
 	if (!place->nr_users++)
 		maps->nr += parts_of_path(place);
 	maps->nr++;
@@ -117,54 +112,95 @@ static struct part *own(struct perf_maps *maps, struct part *part)
 	if (part->nr_users == 1)
 		return part;
 	copy = new_part(maps, part->begin, part->end, part->place);
-	copy->rank = part->rank;
+	copy->height = part->height;
 	copy->low = share(part->low);
 	copy->high = share(part->high);
 	part->nr_users--;
 	return copy;
 }
 
-/* Of two trees, of which the first one is below the other. */
-static struct part *join_parts(struct perf_maps *maps, struct part *low, struct part *high)
+static uint32_t height(const struct part *part)
 {
-	if (!low || !high)
-		return low ? low : high;
-	if (low->rank > high->rank) {
-		low = own(maps, low);
-		low->high = join_parts(maps, low->high, high);
-		return low;
+	return part ? part->height : 0;
+}
+
+static struct part *with(struct part *part, struct part *low, struct part *high)
+{
+	part->low = low;
+	part->high = high;
+	part->height = 1 + (height(low) > height(high) ? height(low) : height(high));
+	return part;
+}
+
+/* The upper one of two parts becomes the root. */
+static struct part *turn_high(struct perf_maps *maps, struct part *part)
+{
+	struct part *high = own(maps, part->high);
+
+	return with(high, with(part, part->low, high->low), high->high);
+}
+
+static struct part *turn_low(struct perf_maps *maps, struct part *part)
+{
+	struct part *low = own(maps, part->low);
+
+	return with(low, low->low, with(part, low->high, part->high));
+}
+
+static struct part *balance(struct perf_maps *maps, struct part *part)
+{
+	if (height(part->high) > height(part->low) + 1) {
+		if (height(part->high->low) > height(part->high->high))
+			part->high = turn_low(maps, own(maps, part->high));
+		return turn_high(maps, part);
 	}
-	high = own(maps, high);
-	high->low = join_parts(maps, low, high->low);
-	return high;
+	if (height(part->low) > height(part->high) + 1) {
+		if (height(part->low->high) > height(part->low->low))
+			part->low = turn_high(maps, own(maps, part->low));
+		return turn_low(maps, part);
+	}
+	return part;
+}
+
+/* A tree of one below the part, the part, and one above it. */
+static struct part *join_parts(struct perf_maps *maps, struct part *low, struct part *part,
+			       struct part *high)
+{
+	if (height(low) > height(high) + 1) {
+		low = own(maps, low);
+		return balance(maps, with(low, low->low, join_parts(maps, low->high, part, high)));
+	}
+	if (height(high) > height(low) + 1) {
+		high = own(maps, high);
+		return balance(maps, with(high, join_parts(maps, low, part, high->low),
+					  high->high));
+	}
+	return with(part, low, high);
 }
 
 /* Into trees of what is below and above the address, which may be within a part. */
 static void split_part(struct perf_maps *maps, struct part *part, uint64_t at,
 		       struct part **ret_low, struct part **ret_high)
 {
-	struct part *more;
+	struct part *low, *high, *more;
 
 	*ret_low = *ret_high = NULL;
 	if (!part)
 		return;
 	part = own(maps, part);
+	low = part->low;
+	high = part->high;
 	if (at <= part->begin) {
-		split_part(maps, part->low, at, ret_low, &more);
-		part->low = more;
-		*ret_high = part;
+		split_part(maps, low, at, ret_low, &more);
+		*ret_high = join_parts(maps, more, part, high);
 	} else if (at >= part->end) {
-		split_part(maps, part->high, at, &more, ret_high);
-		part->high = more;
-		*ret_low = part;
+		split_part(maps, high, at, &more, ret_high);
+		*ret_low = join_parts(maps, low, part, more);
 	} else {
 		more = new_part(maps, at, part->end, part->place);
-		more->rank = part->rank;
-		more->high = part->high;
-		part->high = NULL;
 		part->end = at;
-		*ret_low = part;
-		*ret_high = more;
+		*ret_low = join_parts(maps, low, part, NULL);
+		*ret_high = join_parts(maps, NULL, more, high);
 	}
 }
 
@@ -227,8 +263,7 @@ static bool take_map(struct perf_maps *maps, const struct perf_piece *piece, boo
 	split_part(maps, process->tree, begin, &low, &high);
 	split_part(maps, high, end, &old, &high);
 	drop(maps, old);
-	low = join_parts(maps, low, new_part(maps, begin, end, place));
-	process->tree = join_parts(maps, low, high);
+	process->tree = join_parts(maps, low, new_part(maps, begin, end, place), high);
 	return true;
 }
 

@@ -113,7 +113,6 @@ struct perf_maps {
 	struct process_maps *processes; /* a hash */
 	struct file_id *ids;		/* a hash: the build ids of files */
 	size_t nr_ids, nr;		/* nr: parts of all maps, and of their paths */
-	uint64_t random;		/* for the ranks of parts; 0: none yet */
 	uint64_t nr_left_out;		/* records without room for them */
 	uint64_t left_out_at;		/* the offset of the first of them */
 };
