@@ -24,6 +24,7 @@ struct monitor {
 	char *filter; /* the text of the latest query's filter; NULL: it had none */
 	bool has_want, has_new_counts;
 	bool has_own_events; /* the latest query needs events */
+	bool begins_stacks;  /* the next samples of code are the first ones */
 	bool is_answered; /* the recording's samples were taken for the latest want */
 	bool goes_on;	  /* and one more is to be taken */
 	struct feed feeds[SAMPLE_SOURCES];
@@ -319,13 +320,6 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 
 	if (!monitor->has_want || is_recorded(monitor))
 		return true;
-	/* Arguments, long exits and stacks need other BPF programs, which begin at 0. */
-	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
-		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
-	    (want->longer_ns > 0) != (longer_of(monitor, query) > 0) ||
-	    want->stack_hz != stack_hz_of(monitor, query) ||
-	    want->has_guest_code != query_wants_guest_code(query))
-		return true;
 	/* Only what the filter selects was counted. */
 	if (!counts_all && is_filter_new(monitor, query))
 		return true;
@@ -368,6 +362,22 @@ static void add_all(struct monitor *monitor)
 	}
 }
 
+/* Samples of code begin anew with the programs that take them. */
+static void want_stacks(struct monitor *monitor, const struct query *query, bool is_new)
+{
+	struct want *want = &monitor->want;
+	uint32_t hz = stack_hz_of(monitor, query);
+	bool has_guest_code = query_wants_guest_code(query);
+
+	if (is_new || want->stack_hz != hz || want->has_guest_code != has_guest_code) {
+		stack_sums_reset(&monitor->stats->stacks);
+		stack_sums_reset(&monitor->left_stacks);
+		monitor->begins_stacks = !is_new && hz;
+	}
+	want->stack_hz = hz;
+	want->has_guest_code = has_guest_code;
+}
+
 int monitor_want(struct monitor *monitor, const struct query *query, struct error *error)
 {
 	bool is_new, has_failed = false;
@@ -382,16 +392,13 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (monitor->config.counts_all)
 		add_all(monitor);
 	monitor->want.longer_ns = longer_of(monitor, query);
-	monitor->want.stack_hz = stack_hz_of(monitor, query);
-	monitor->want.has_guest_code = query_wants_guest_code(query);
 	monitor->want.has_halts = query->has_halts;
 	free(monitor->filter);
 	monitor->filter = query->filter ? xstrdup(pattern_text(query->filter)) : NULL;
 	monitor->has_new_counts = is_new;
-	if (is_new) {
+	if (is_new)
 		stats_clear(monitor->stats);
-		stack_sums_reset(&monitor->left_stacks);
-	}
+	want_stacks(monitor, query, is_new);
 	/* Events that no query asked for go on as they are. */
 	if (!counts_each(monitor) && (monitor->has_own_events || !monitor->config.counts_all)) {
 		monitor->want.scope = scope_of(query, monitor->has_own_events);
@@ -469,6 +476,11 @@ static void take_sample(struct monitor *monitor)
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_feeds; i++)
 		feed_collect(&monitor->feeds[i], &monitor->sample);
+	if (monitor->begins_stacks && monitor->sample.stacks.has_off) {
+		/* They are of the end of an interval, and would stand for all its exits. */
+		stack_sums_reset(&monitor->sample.stacks);
+		monitor->begins_stacks = false;
+	}
 	stacks_fit(monitor->facts.stacks, monitor->stats, monitor->fields, &monitor->left_stacks,
 		   &monitor->sample);
 	if (keeps(monitor, KEEP_WHERE))

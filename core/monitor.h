@@ -75,12 +75,12 @@ void monitor_close(struct monitor *monitor);
 int monitor_want(struct monitor *monitor, const struct query *query, struct error *error);
 
 /*
- * Whether the query would make all counts begin anew: what was counted since the latest sample
- * would be lost.
+ * Whether the query would make all counts begin anew, as with another filter: what was counted
+ * since the latest sample would be lost. A view that needs more leaves what is counted as it is.
  */
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query);
 
-/* Whether the latest monitor_want() changed what is counted; if not, the facts answer it. */
+/* Whether the latest monitor_want() has more to count; if not, the facts answer it. */
 bool monitor_has_new_counts(const struct monitor *monitor);
 
 /*

@@ -8,6 +8,21 @@
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/queues.bpf.h"
 
+/* NULL: arguments are not counted, or no more. */
+static __always_inline void *arguments_now(void)
+{
+	__u32 only = 0;
+
+	return bpf_map_lookup_elem(&arguments, &only);
+}
+
+static __always_inline struct exits_cell *argument_cell(const struct exits_argument_key *key)
+{
+	void *now = arguments_now();
+
+	return now ? bpf_map_lookup_elem(now, key) : 0;
+}
+
 /*
  * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
  * among them; the others share one cell. So no guest takes the room of others, however many
@@ -17,8 +32,11 @@ static __noinline struct exits_cell *add_argument(struct exits_thread *thread,
 						  struct exits_argument_key *key)
 {
 	static const struct exits_cell zero;
+	void *now = arguments_now();
 	struct exits_cell *cell;
 
+	if (!now)
+		return 0;
 	if (thread->nr_arguments < EXITS_ARGUMENTS) {
 		thread->nr_arguments++;
 	} else {
@@ -26,28 +44,29 @@ static __noinline struct exits_cell *add_argument(struct exits_thread *thread,
 		key->b = 0;
 		key->c = 0;
 		key->is_rest = 1;
-		cell = bpf_map_lookup_elem(&arguments, key);
+		cell = bpf_map_lookup_elem(now, key);
 		if (cell)
 			return cell;
 	}
-	bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&arguments, key);
+	bpf_map_update_elem(now, key, &zero, BPF_NOEXIST);
+	cell = bpf_map_lookup_elem(now, key);
+	if (!cell)
+		__sync_fetch_and_add(&lost_arguments, 1);
+	return cell;
 }
 
 static __always_inline struct exits_cell *count_in(struct exits_cell *cell)
 {
 	if (cell)
 		cell->count++;
-	else
-		__sync_fetch_and_add(&lost_arguments, 1);
 	return cell;
 }
 
-/* The cell of an argument of the thread's, which counts it; NULL: it is lost. */
+/* The cell of an argument of the thread's, which counts it; NULL: it has none. */
 static __always_inline struct exits_cell *count_argument(struct exits_thread *thread,
 							 struct exits_argument_key *key)
 {
-	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, key);
+	struct exits_cell *cell = argument_cell(key);
 
 	return count_in(cell ? cell : add_argument(thread, key));
 }
@@ -94,7 +113,7 @@ static __noinline struct exits_cell *add_write(struct exits_thread *thread, __u6
 		find_queue(thread, write);
 		queue = known_queue(thread, write);
 		key->b = bytes | (queue ? number_in(queue, bytes, value) : 0);
-		cell = bpf_map_lookup_elem(&arguments, key);
+		cell = argument_cell(key);
 		if (cell)
 			return cell;
 	}
@@ -131,7 +150,7 @@ static __always_inline int on_write(enum exit_kind kind, __u64 address, __u32 by
 	if (queue)
 		b |= number_in(queue, bytes, value_of(kind, args));
 	set_argument(thread, kind, address, b, type);
-	cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+	cell = argument_cell(&thread->argument);
 	if (count_in(cell ? cell : add_write(thread, write, value_of(kind, args))))
 		thread->has_argument = exits_open_since(&thread->at) != 0;
 	return 0;

@@ -128,7 +128,7 @@ static __always_inline void end_argument(struct exits_thread *thread, __u64 sinc
 	if (thread->has_argument == EXITS_UNCOUNTED) {
 		end_uncounted(thread, since, now);
 	} else {
-		cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+		cell = argument_cell(&thread->argument);
 		if (cell)
 			took(cell, now - since);
 	}

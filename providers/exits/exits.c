@@ -241,9 +241,9 @@ static void name_functions(struct exits_state *exits)
 		});
 }
 
-static int start(struct exits_state *exits, struct error *error)
+static struct exits_bpf_config config_of(const struct exits_state *exits)
 {
-	const struct exits_bpf_config config = {
+	return (struct exits_bpf_config){
 		.env = exits->args.env,
 		.exit = exits->exit,
 		.max_threads = room_for(exits, 0),
@@ -253,6 +253,11 @@ static int start(struct exits_state *exits, struct error *error)
 		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(exits->args.env),
 		.has_pcs = exits->has_guest_code,
 	};
+}
+
+static int start(struct exits_state *exits, struct error *error)
+{
+	const struct exits_bpf_config config = config_of(exits);
 	int err;
 
 	err = exits_bpf_open(&config, &exits->bpf, error);
@@ -268,6 +273,32 @@ static int start(struct exits_state *exits, struct error *error)
 	return 0;
 }
 
+/* Other programs join those that count, leave them, or take their place. */
+static int change(struct exits_state *exits, struct error *error)
+{
+	const struct exits_bpf_config before = exits->bpf->config, config = config_of(exits);
+	int err;
+
+	if (before.stack_hz != config.stack_hz || before.has_pcs != config.has_pcs) {
+		exits_stacks_free(exits->stacks);
+		exits->stacks = NULL;
+	}
+	if (!config.has_pcs && !config.has_long) {
+		guest_functions_free(exits->functions);
+		exits->functions = NULL;
+	}
+	if (before.has_arguments != config.has_arguments)
+		exits_threads_forget_arguments(exits->threads);
+	err = exits_bpf_change(exits->bpf, &config, error);
+	if (err)
+		return err;
+	if (!exits->functions)
+		name_functions(exits);
+	if (!exits->stacks)
+		sample_stacks(exits);
+	return 0;
+}
+
 static bool is_wanted(const struct exits_state *exits, const struct want *want, enum field_use use)
 {
 	for (uint32_t i = 0; i < fields_count(exits->args.fields); i++) {
@@ -278,6 +309,22 @@ static bool is_wanted(const struct exits_state *exits, const struct want *want, 
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Whether stats keep all rows but those of arguments: a row that they had dropped would begin with
+ * all it has counted.
+ */
+static bool wants_all(const struct exits_state *exits, const struct want *want)
+{
+	for (uint32_t i = 0; i < fields_count(exits->args.fields); i++) {
+		const struct field *field = fields_get(exits->args.fields, i);
+
+		if (field->source == exits->args.source && field->use != USE_ARGUMENT &&
+		    !field->is_extra && !field_set_has(&want->fields, i))
+			return false;
+	}
+	return true;
 }
 
 /* What is wanted of long exits. They are all listed from now on if that is more than before. */
@@ -292,25 +339,34 @@ static void want_long(struct exits_state *exits, const struct want *want)
 	list->has_halts = want->has_halts;
 }
 
-/* The programs go on counting unless others are needed. */
+/* Whether the programs are other ones than are wanted. */
+static bool is_other(const struct exits_state *exits)
+{
+	const struct exits_bpf_config *now = &exits->bpf->config;
+
+	return now->has_arguments != exits->has_arguments ||
+	       now->has_long != (exits->long_exits.longer_ns != 0) ||
+	       now->stack_hz != exits->stack_hz || now->has_pcs != exits->has_guest_code;
+}
+
+/* The programs go on counting, also where more of them are wanted. */
 static int exits_want(void *state, const struct want *want, struct error *error)
 {
 	struct exits_state *exits = state;
-	bool had_arguments = exits->has_arguments, had_long = exits->long_exits.longer_ns, has_any;
+	bool has_any;
 
 	exits->has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	exits->has_lost = field_set_has(&want->fields, exits->lost_field);
-	exits->flags = 0;
 	exits->has_failed = false;
 	has_any = exits->has_arguments || is_wanted(exits, want, USE_TIME) ||
 		  is_wanted(exits, want, USE_EXIT);
-	if (!has_any || exits->has_arguments != had_arguments ||
-	    (want->longer_ns != 0) != had_long || exits->stack_hz != want->stack_hz ||
-	    exits->has_guest_code != want->has_guest_code)
-		stop(exits);
 	exits->stack_hz = want->stack_hz;
 	exits->has_guest_code = want->has_guest_code;
 	want_long(exits, want);
+	if (!has_any || (exits->bpf && is_other(exits) && change(exits, error) < 0))
+		stop(exits);
+	if (!wants_all(exits, want))
+		exits->flags = 0;
 	if (has_any && !exits->bpf)
 		return start(exits, error);
 	if (has_any)

@@ -41,6 +41,7 @@ struct exits_guest_code *exits_guest_code_new(const struct exits_stacks_config *
 	struct exits_guest_code *code = xcalloc(1, sizeof(*code));
 
 	code->config = *config;
+	code->lost = config->bpf->bss->lost_pcs;
 	code->keys = xcalloc(EXITS_PCS, sizeof(*code->keys));
 	code->idle = xcalloc(EXITS_PCS, sizeof(*code->idle));
 	code->counts = xcalloc(EXITS_PCS, sizeof(*code->counts));
@@ -246,11 +247,11 @@ static void remove_entry(const struct exits_guest_code *code, const struct exits
 int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *sums,
 			     struct error *error)
 {
-	const struct exits_program *program = code->config.bpf->program;
-	uint64_t lost = program->bss->lost_pcs;
+	const struct exits_bpf *bpf = code->config.bpf;
+	uint64_t lost = bpf->bss->lost_pcs;
 	uint32_t batch, nr = EXITS_PCS;
-	int err = bpf_map_lookup_batch(bpf_map__fd(program->maps.pcs), NULL, &batch, code->keys,
-				       code->counts, &nr, NULL);
+	int fd = bpf_map__fd(bpf->program->maps.pcs);
+	int err = bpf_map_lookup_batch(fd, NULL, &batch, code->keys, code->counts, &nr, NULL);
 
 	if (err && err != -ENOENT) /* that is: these are all */
 		return error_set(error, err, "cannot read where guests left: %s", strerror(-err));

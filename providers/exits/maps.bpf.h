@@ -49,7 +49,7 @@ struct {
 	__type(value, __u32);
 } by_tid SEC(".maps");
 
-/* The sizes of the next three maps are set before loading. */
+/* The sizes of threads and free_threads are set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -78,11 +78,17 @@ struct {
 	__type(value, __u32);
 } free_threads SEC(".maps");
 
+/* The map of arguments, which the reader adds while they are counted. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
-	__type(key, struct exits_argument_key);
-	__type(value, struct exits_cell);
+	__type(key, __u32);
+	__array(values, struct {
+		__uint(type, BPF_MAP_TYPE_HASH);
+		__uint(max_entries, 1);
+		__type(key, struct exits_argument_key);
+		__type(value, struct exits_cell);
+	});
 } arguments SEC(".maps");
 
 struct {

@@ -73,7 +73,7 @@ struct path {
 /* False: the stack is not there. */
 static bool read_frames(const struct exits_paths *paths, uint64_t hash, uint64_t *ret_at)
 {
-	int fd = bpf_map__fd(paths->config.bpf->program->maps.stack_frames);
+	int fd = bpf_map__fd(paths->config.bpf->stacks->maps.stack_frames);
 
 	return hash && bpf_map_lookup_elem(fd, &hash, ret_at) == 0;
 }
@@ -237,7 +237,7 @@ static int compare_hashes(const void *a, const void *b)
 
 void exits_paths_forget(struct exits_paths *paths, uint64_t *stay, size_t nr)
 {
-	int fd = bpf_map__fd(paths->config.bpf->program->maps.stack_frames);
+	int fd = bpf_map__fd(paths->config.bpf->stacks->maps.stack_frames);
 	uint64_t hash, *last = NULL, gone = 0;
 
 	if (nr)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Maps, reads and empties what the BPF program of the provider "exits" counts. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,8 @@ static int open_ring(struct exits_bpf *bpf)
 
 void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out)
 {
-	bpf->program->bss->longer_ns = longer_ns;
-	memcpy(bpf->program->bss->is_left_out, is_left_out,
+	bpf->bss->longer_ns = longer_ns;
+	memcpy(bpf->bss->is_left_out, is_left_out,
 	       EXITS_CELLS * sizeof(*is_left_out));
 }
 
@@ -105,6 +106,101 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 	return nr < 0 ? nr : 0;
 }
 
+/*
+ * A thread that uses all its slots may have twice as many while an epoch changes; most use few.
+ * Reading takes the longer the larger the map is.
+ */
+static uint32_t arguments_of(uint32_t threads)
+{
+	uint64_t most = (uint64_t)EXITS_ARGUMENTS * threads;
+
+	return most < ARGUMENTS_MOST ? (uint32_t)most : ARGUMENTS_MOST;
+}
+
+static uint32_t type_of(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	return id > 0 ? (uint32_t)id : 0;
+}
+
+/* See bpf_add_chunk(). A descriptor or -errno. */
+static int create_arguments(const struct exits_bpf *bpf)
+{
+	const struct bpf_object *object = bpf->program->obj;
+	struct bpf_map_create_opts options = { .sz = sizeof(options) };
+	int btf = bpf_object__btf_fd(object), fd;
+
+	if (btf >= 0) {
+		options.btf_fd = (uint32_t)btf;
+		options.btf_key_type_id = type_of(bpf_object__btf(object), "exits_argument_key");
+		options.btf_value_type_id = type_of(bpf_object__btf(object), "exits_cell");
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_HASH, "arguments", sizeof(struct exits_argument_key),
+			    sizeof(struct exits_cell), bpf->max_arguments, &options);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Each thread begins a new epoch: what it had before is in no map. */
+static void begin_epochs(const struct exits_bpf *bpf)
+{
+	for (uint32_t i = 0; i < bpf->max_threads; i++) {
+		struct exits_thread *thread = exits_records_at(&bpf->records, i);
+
+		if (!thread->nr_arguments)
+			continue;
+		thread->epoch++;
+		thread->nr_arguments = 0;
+	}
+}
+
+/* The programs that count them come later. */
+static int begin_arguments(struct exits_bpf *bpf)
+{
+	const uint32_t only = 0;
+
+	begin_epochs(bpf);
+	bpf->max_arguments = arguments_of(bpf->max_threads);
+	bpf->arguments_map = create_arguments(bpf);
+	if (bpf->arguments_map < 0)
+		return bpf->arguments_map;
+	bpf->keys = xcalloc(bpf->max_arguments, sizeof(*bpf->keys));
+	bpf->cells = xcalloc(bpf->max_arguments, sizeof(*bpf->cells));
+	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.arguments), &only,
+				   &bpf->arguments_map, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static void end_arguments(struct exits_bpf *bpf)
+{
+	const uint32_t only = 0;
+
+	if (bpf->arguments_map < 0)
+		return;
+	if (bpf->program)
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.arguments), &only);
+	close(bpf->arguments_map);
+	bpf->arguments_map = -1;
+	free(bpf->keys);
+	free(bpf->cells);
+	bpf->keys = NULL;
+	bpf->cells = NULL;
+	bpf->nr_keys = 0;
+}
+
+/* What threads' slots have from the last time. */
+static void forget_pcs(const struct exits_bpf *bpf)
+{
+	for (uint32_t i = 0; i < bpf->max_threads; i++) {
+		const struct exits_thread *thread = exits_records_at(&bpf->records, i);
+		struct exits_extra *has;
+
+		if (!thread->tid || !thread->extra)
+			continue;
+		has = &exits_records_at(&bpf->records, thread->extra - 1)->has;
+		memset(has->pcs, 0, sizeof(has->pcs));
+	}
+}
+
 static int open_all(struct exits_bpf *bpf, struct error *error)
 {
 	int err = exits_load(bpf);
@@ -112,7 +208,11 @@ static int open_all(struct exits_bpf *bpf, struct error *error)
 	if (err)
 		return error_set(error, err,
 				 "the kernel refuses our BPF program: %s", strerror(-err));
-	bpf->codes = bpf->program->bss->codes;
+	bpf->bss = bpf_memory(bpf_map__fd(bpf->program->maps.bss), sizeof(*bpf->bss));
+	if (!bpf->bss)
+		return error_set(error, -errno, "no memory of our BPF program: %s",
+				 strerror(errno));
+	bpf->codes = bpf->bss->codes;
 	bpf->records.first = bpf_memory(bpf_map__fd(bpf->program->maps.threads),
 					records_size(bpf->config.max_threads));
 	bpf->records.nr_first = bpf->config.max_threads;
@@ -122,6 +222,8 @@ static int open_all(struct exits_bpf *bpf, struct error *error)
 				  bpf->config.max_threads);
 	if (!err)
 		err = open_ring(bpf);
+	if (!err && bpf->config.has_arguments)
+		err = begin_arguments(bpf);
 	if (err)
 		return error_set(error, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
@@ -137,24 +239,12 @@ static void *destroy(void *arg)
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
 		munmap(bpf->records.more[i], records_size(EXITS_CHUNK));
 	ring_buffer__free(bpf->ring);
+	end_arguments(bpf);
 	exits_unload(bpf);
-	free(bpf->keys);
-	free(bpf->cells);
+	if (bpf->bss)
+		munmap(bpf->bss, sizeof(*bpf->bss));
 	free(bpf);
 	return NULL;
-}
-
-/*
- * A thread that uses all its slots may have twice as many while an epoch changes; most use few.
- * Reading takes the longer the larger the map is.
- */
-static uint32_t max_arguments(const struct exits_bpf_config *config)
-{
-	uint64_t most = (uint64_t)EXITS_ARGUMENTS * config->max_threads;
-
-	if (!config->has_arguments)
-		return 1;
-	return most < ARGUMENTS_MOST ? (uint32_t)most : ARGUMENTS_MOST;
 }
 
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
@@ -165,10 +255,8 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 
 	bpf->config = *config;
 	bpf->max_threads = config->max_threads;
-	bpf->max_arguments = max_arguments(config);
+	bpf->arguments_map = -1;
 	bpf_be_quiet();
-	bpf->keys = xcalloc(bpf->max_arguments, sizeof(*bpf->keys));
-	bpf->cells = xcalloc(bpf->max_arguments, sizeof(*bpf->cells));
 	err = open_all(bpf, error);
 	if (err) {
 		destroy(bpf);
@@ -188,8 +276,37 @@ int exits_bpf_attach(struct exits_bpf *bpf, struct error *error)
 		return error_set(error, err, "cannot attach to the kernel's events: %s",
 				 strerror(-err));
 	bpf->missed = exits_missed(bpf);
-	bpf->program->bss->sees_away = bpf->sees_away;
-	bpf->program->bss->is_counting = true;
+	bpf->bss->sees_away = bpf->sees_away;
+	bpf->bss->is_counting = true;
+	return 0;
+}
+
+int exits_bpf_change(struct exits_bpf *bpf, const struct exits_bpf_config *config,
+		     struct error *error)
+{
+	const struct exits_bpf_config before = bpf->config;
+	uint64_t missed = exits_missed(bpf);
+	int err = 0;
+
+	bpf->config = *config;
+	bpf->config.max_threads = before.max_threads;
+	if (!config->has_arguments)
+		end_arguments(bpf);
+	else if (!before.has_arguments)
+		err = begin_arguments(bpf);
+	if (config->has_pcs && !before.has_pcs)
+		forget_pcs(bpf);
+	if (!err)
+		err = exits_change(bpf, &before);
+	if (!config->has_long) {
+		ring_buffer__free(bpf->ring);
+		bpf->ring = NULL;
+	}
+	if (!err && !bpf->ring)
+		err = open_ring(bpf);
+	if (err)
+		return error_set(error, err, "cannot change our BPF program: %s", strerror(-err));
+	bpf->missed += exits_missed(bpf) - missed;
 	return 0;
 }
 
@@ -219,9 +336,9 @@ static void keep_watch(struct exits_watch *watch, bool is_needed, const struct b
 
 bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 {
-	bool is_nesting = bpf->program->bss->is_nesting;
+	bool is_nesting = bpf->bss->is_nesting;
 
-	bpf->program->bss->is_nesting = false;
+	bpf->bss->is_nesting = false;
 	if (is_nesting || bpf->nested.link)
 		keep_watch(&bpf->nested, is_nesting, bpf->program->progs.on_nested_entry);
 	return is_nesting;
@@ -234,7 +351,7 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 
 static int read_arguments_once(struct exits_bpf *bpf)
 {
-	int fd = bpf_map__fd(bpf->program->maps.arguments);
+	int fd = bpf->arguments_map;
 	uint32_t batch, nr = 0;
 	int err = 0;
 
@@ -283,7 +400,7 @@ bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_
 /* The first nr of bpf->keys. The kernel stops at a key that it cannot delete, or read twice. */
 static void delete_arguments(const struct exits_bpf *bpf, uint32_t nr)
 {
-	int fd = bpf_map__fd(bpf->program->maps.arguments);
+	int fd = bpf->arguments_map;
 	const struct exits_argument_key *keys = bpf->keys;
 
 	while (nr) {
@@ -358,7 +475,7 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 		add_free(bpf->program->maps.free_threads, numbers[i]);
 	if (!bpf->config.has_arguments)
 		return;
-	bpf->program->bss->sampled_ns = clock_now_ns();
+	bpf->bss->sampled_ns = clock_now_ns();
 	for (uint32_t i = 0; i < bpf->max_threads; i++) {
 		struct exits_thread *thread = exits_records_at(&bpf->records, i);
 
@@ -415,9 +532,9 @@ void exits_bpf_wake(struct exits_bpf *bpf, const struct exits_sleeper *sleeper, 
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	return (struct exits_bpf_lost){
-		.exits = bpf->program->bss->lost_exits,
-		.arguments = bpf->program->bss->lost_arguments,
-		.long_exits = bpf->program->bss->lost_long_exits,
+		.exits = bpf->bss->lost_exits,
+		.arguments = bpf->bss->lost_arguments,
+		.long_exits = bpf->bss->lost_long_exits,
 		.missed = exits_missed(bpf) - bpf->missed,
 	};
 }

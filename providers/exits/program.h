@@ -7,6 +7,7 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_PROGRAM_H
 #define KVMTOP_PROVIDERS_EXITS_PROGRAM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@
 #include "providers/exits/shared.h"
 #include "providers/exits/threads.h"
 
+struct exits_program;
+struct exits_program__bss;
 struct programs;
 
 struct exits_bpf_config {
@@ -48,12 +51,21 @@ struct exits_bpf {
 	uint32_t max_threads; /* records that there are now */
 
 	struct exits_program *program;
-	struct bpf_link *away_links[2]; /* load.c's; NULL: not attached */
+	struct exits_program *arguments, *stacks; /* more programs; NULL: they are not loaded */
+	struct exits_program__bss *bss; /* the variables of all of them */
+
+	/* load.c's */
+	struct bpf_link *away_links[2]; /* NULL: not attached */
+	bool is_away_direct;
+	uint64_t events_missed[EXITS_EVENTS]; /* by programs that others have replaced */
+	pthread_t ending; /* programs that have been replaced, or are not needed any more */
+	bool is_ending;
 
 	/* program.c's */
 	struct exits_records records; /* the maps' own memory */
 	uint32_t nr_more;
-	uint32_t max_arguments; /* entries of the map */
+	int arguments_map; /* with max_arguments entries; -1: they are not counted */
+	uint32_t max_arguments;
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
 	uint32_t nr_keys;
@@ -73,6 +85,15 @@ int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *error);
 
 /* Begins counting. */
 int exits_bpf_attach(struct exits_bpf *bpf, struct error *error);
+
+/*
+ * Counts what the config wants from now on, but max_threads stays as it is. What is counted already
+ * goes on: all counts stay. Arguments, stacks and program counters begin at 0 where there were
+ * none. When exits begin or end to be reported, or to be counted by program counter, exits of a
+ * moment (some 0.1 ms) may be counted twice.
+ */
+int exits_bpf_change(struct exits_bpf *bpf, const struct exits_bpf_config *config,
+		     struct error *error);
 
 /* Detaches the programs in the background, which takes the kernel a while. NULL is fine. */
 void exits_bpf_close(struct exits_bpf *bpf);
@@ -148,6 +169,9 @@ int exits_load(struct exits_bpf *bpf);
 
 /* 0 or -errno; what was attached stays attached until the release. */
 int exits_attach(struct exits_bpf *bpf);
+
+/* 0 or -errno. Changes from the config before to bpf->config. */
+int exits_change(struct exits_bpf *bpf, const struct exits_bpf_config *before);
 
 /* How many exits and arguments the kernel has run no program for, since loading. */
 uint64_t exits_missed(const struct exits_bpf *bpf);

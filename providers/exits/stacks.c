@@ -138,7 +138,7 @@ static int sample_cpu(struct exits_stacks *stacks, int cpu)
 		return 0;
 	if (fd < 0)
 		return fd;
-	link = bpf_program__attach_perf_event(bpf->program->progs.on_sample, fd);
+	link = bpf_program__attach_perf_event(bpf->stacks->progs.on_sample, fd);
 	err = keep_link(stacks, link, cpu);
 	if (err)
 		close(fd);
@@ -209,10 +209,10 @@ static int attach(struct exits_stacks *stacks)
 	descriptors_raise(2 * (uint64_t)sysconf(_SC_NPROCESSORS_CONF) + DESCRIPTORS_SPARE);
 	err = sample_cpus(stacks);
 	if (err >= 0 && !bpf->config.has_cycles)
-		err = keep_link(stacks, bpf_program__attach(bpf->program->progs.on_timer), NO_CPU);
+		err = keep_link(stacks, bpf_program__attach(bpf->stacks->progs.on_timer), NO_CPU);
 	if (err < 0)
 		return err;
-	return keep_link(stacks, bpf_program__attach(bpf->program->progs.on_switch), NO_CPU);
+	return keep_link(stacks, bpf_program__attach(bpf->stacks->progs.on_switch), NO_CPU);
 }
 
 bool exits_stacks_have_cycles(const struct env *env)
@@ -231,7 +231,7 @@ static void watch_thread(void *arg, void *item)
 	const struct followed *thread = item;
 	const struct exits_absence none = { 0 };
 
-	bpf_map_update_elem(bpf_map__fd(stacks->config.bpf->program->maps.absences), &thread->tid,
+	bpf_map_update_elem(bpf_map__fd(stacks->config.bpf->stacks->maps.absences), &thread->tid,
 			    &none, BPF_NOEXIST);
 }
 
@@ -240,7 +240,7 @@ static void unwatch_thread(void *arg, void *item)
 	const struct exits_stacks *stacks = arg;
 	const struct followed *thread = item;
 
-	bpf_map_delete_elem(bpf_map__fd(stacks->config.bpf->program->maps.absences), &thread->tid);
+	bpf_map_delete_elem(bpf_map__fd(stacks->config.bpf->stacks->maps.absences), &thread->tid);
 }
 
 void exits_stacks_free(struct exits_stacks *stacks)
@@ -264,6 +264,8 @@ int exits_stacks_new(const struct exits_stacks_config *config, struct exits_stac
 	int err;
 
 	stacks->config = *config;
+	stacks->lost_ns = config->bpf->bss->lost_stack_ns;
+	stacks->lost = config->bpf->bss->lost_stacks;
 	stacks->watched = (struct follow){ .guests = config->guests,
 					   .size = sizeof(struct followed), .of_vcpus = true,
 					   .begin = watch_thread, .drop = unwatch_thread,
@@ -327,7 +329,7 @@ static bool add_stack(struct exits_stacks *stacks, const struct exits_stack_key 
 static int read_sums(struct exits_stacks *stacks)
 {
 	uint32_t nr = EXITS_STACK_SUMS, batch;
-	int fd = bpf_map__fd(stacks->config.bpf->program->maps.stack_sums);
+	int fd = bpf_map__fd(stacks->config.bpf->stacks->maps.stack_sums);
 	int err = bpf_map_lookup_and_delete_batch(fd, NULL, &batch,
 						  stacks->keys + stacks->nr_waiting,
 						  stacks->sums + stacks->nr_waiting, &nr, NULL);
@@ -380,7 +382,7 @@ static void list_absence(const struct exits_stacks *stacks, const struct exits_a
 /* The threads that are away now, with how long they are; threads that have ended are forgotten. */
 static void list_absences(const struct exits_stacks *stacks, struct away_list *list)
 {
-	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences), err = 0;
+	int fd = bpf_map__fd(stacks->config.bpf->stacks->maps.absences), err = 0;
 	struct exits_absence absences[BATCH];
 	uint32_t tids[BATCH], at, *from = NULL;
 
@@ -452,8 +454,8 @@ void exits_stacks_release(struct exits_stacks *stacks, uint32_t number)
 
 int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, struct error *error)
 {
-	const struct exits_program *program = stacks->config.bpf->program;
-	uint64_t lost_ns = program->bss->lost_stack_ns, lost = program->bss->lost_stacks;
+	const struct exits_bpf *bpf = stacks->config.bpf;
+	uint64_t lost_ns = bpf->bss->lost_stack_ns, lost = bpf->bss->lost_stacks;
 	struct away_list away = { 0 };
 	int err;
 
@@ -479,7 +481,7 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 	sums->lost_ns += lost_ns - stacks->lost_ns;
 	sums->lost = lost - stacks->lost;
 	sums->has_off = true;
-	sums->clock = program->rodata->is_by_clock ? BY_CLOCK : BY_CYCLES;
+	sums->clock = bpf->stacks->rodata->is_by_clock ? BY_CLOCK : BY_CYCLES;
 	stacks->lost_ns = lost_ns;
 	stacks->lost = lost;
 	return err;

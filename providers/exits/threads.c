@@ -444,6 +444,14 @@ static void release_leaving(struct exits_threads *threads)
 	}
 }
 
+void exits_threads_forget_arguments(struct exits_threads *threads)
+{
+	hash_free(threads->bases, free);
+	for (uint32_t i = 0; i < threads->config.max_threads; i++)
+		threads->list[i].argument = (struct open_argument){ .since_ns = 0 };
+	exits_vcpus_forget_arguments(threads->vcpus);
+}
+
 void exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
 {
 	exits_vcpus_emit(threads->vcpus, sample, flags);

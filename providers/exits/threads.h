@@ -234,6 +234,8 @@ bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
 void exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			     const struct exits_cell *cell, bool is_former, uint64_t open_ns);
 
+void exits_vcpus_forget_arguments(struct exits_vcpus *vcpus);
+
 /* Adds the rows of all vCPUs, with these flags. */
 void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t flags);
 
@@ -277,6 +279,9 @@ void exits_threads_owner(struct exits_threads *threads,
  */
 void exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
 			    const struct exits_cell *cell, bool is_over);
+
+/* Arguments begin at 0 again, or are not counted any more. */
+void exits_threads_forget_arguments(struct exits_threads *threads);
 
 /* Adds the rows of all vCPUs, with these flags. */
 void exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);

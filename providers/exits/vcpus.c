@@ -423,6 +423,15 @@ static void add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct
 		add_times(vcpus, out, vcpu, &sums);
 }
 
+void exits_vcpus_forget_arguments(struct exits_vcpus *vcpus)
+{
+	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
+		hash_free(vcpu->arguments, free);
+		vcpu->nr_named = 0;
+		memset(vcpu->dropped, 0, sizeof(vcpu->dropped));
+	}
+}
+
 void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t flags)
 {
 	const struct output out = { sample, vcpus->config->codes, flags };

@@ -67,6 +67,34 @@ is "$(sum_of total pid "$two" vcpu 1)" 79 "one vCPU's, all of them"
 stop "$one"
 stop "$two"
 
+# ---- visits to views that need more
+
+# visit KEY...: while the guest makes 20,000 exits of its own.
+visit() {
+	go visited
+	for key in "$@"; do
+		screen_keys "$key"
+		screen_pass 0.4
+	done
+	went visited
+	: >"$TMP/visited.out"
+}
+
+guest visited --pio 500 --rounds 40 --pause 50000 --lives 2
+visited=$GUEST
+ready visited
+SCRIPT_CLOCK=real script_start 100 30 --view exits -g visited -s 0.5
+screen_wait 'Nothing has been counted yet'
+visit 5 4 8 4 w 4
+screen_has '^ IO +20,000 ' "visits to other views lose no exit, and count none twice" 10
+screen_has '^ HLT +40 ' "of any reason"
+# Programs are exchanged: for a moment two may count.
+visit l 4 8 G 4
+screen_has '^ IO +40,0[0-9][0-9] ' "nor do visits to long exits, but for a moment" 10
+screen_keys q
+is "$(screen_status)" 0 "and q ends it"
+stop "$visited"
+
 # ---- other threads for the same vCPUs
 
 guest heirs --pio 100 --vcpus 2 --lives 2

@@ -267,9 +267,11 @@ TEST(views_that_a_history_keeps, setup, teardown)
 
 			assert_int_equal(is_wanted, keeps >> i & 1);
 		}
-		/* Its own view changes nothing. */
+		/* Its own view changes nothing, and no view makes other counts begin anew. */
 		world->query.type = &view_hotspots;
-		assert_int_equal(monitor_begins_anew(world->monitor, &world->query),
+		assert_false(monitor_begins_anew(world->monitor, &world->query));
+		want(world);
+		assert_int_equal(monitor_has_new_counts(world->monitor),
 				 !(keeps >> KEEP_HOTSPOTS & 1));
 		/* The lower threshold is wanted. */
 		world->query.type = &view_long_exits;

@@ -349,6 +349,37 @@ TEST(test_missed, setup, teardown)
 				 if_there(machine, "kvm_pio", 40));
 }
 
+/* More programs join the ones that count: what these have counted stays, arguments begin anew. */
+TEST(test_change, setup, teardown)
+{
+	struct machine *machine = *state;
+	struct exits_bpf_config config;
+	struct exits_thread *thread;
+	struct error error = { "" };
+
+	if (!machine->bpf)
+		skip();
+	assert_int_equal(exits_bpf_attach(machine->bpf, &error), 0);
+	thread = (struct exits_thread *)(uintptr_t)exits_bpf_thread(machine->bpf, 0);
+	make_thread(machine, 0);
+	thread->nr_arguments = 3;
+	config = machine->bpf->config;
+	for (int i = 0; i < 4; i++) { /* without arguments, with all, with long exits, as before */
+		config.has_arguments = i % 2;
+		config.has_long = i == 1 || i == 2;
+		config.has_pcs = i == 1 && config.exit;
+		config.stack_hz = i == 1 ? STACKS_HZ : 0;
+		map.nr_missed = 5;
+		assert_int_equal(exits_bpf_change(machine->bpf, &config, &error), 0);
+		assert_int_equal(machine->bpf->arguments != NULL, i % 2);
+		assert_int_equal(machine->bpf->stacks != NULL, i == 1);
+		assert_int_equal(machine->bpf->ring != NULL, i == 1 || i == 2);
+		assert_int_equal(exits_bpf_thread(machine->bpf, 0)->tid, 1000);
+	}
+	assert_int_equal(thread->nr_arguments, 0);
+	assert_int_equal(thread->epoch, 1);
+}
+
 TEST(test_kernel_does_not_tell, setup, teardown)
 {
 	struct machine *machine = *state;

@@ -1233,6 +1233,12 @@ TEST(test_arguments, setup, teardown)
 	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(MSR_WRITE)"));
 	field = fields_get(w->fields, fields_find(w->fields, names[1]));
 	assert_int_equal(field->reason, FIELD_NONE);
+	/* They are not counted any more: all else goes on. */
+	exits_threads_forget_arguments(w->threads);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, names[0]), UINT64_MAX);
+	assert_int_equal(count_of(w, "msr"), UINT64_MAX);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
 }
 
 /* They are the guest's, whatever thread raises them, and have no times. */

@@ -37,6 +37,7 @@ struct world {
 	struct exits_threads *threads;
 	struct exits_thread records[RECORDS];
 	struct exits_program program; /* without maps: nothing can be removed from them */
+	struct exits_program__bss bss;
 	struct exits_bpf bpf;
 	struct guest_kallsyms file;
 	struct guest_functions *functions;
@@ -84,7 +85,7 @@ static int setup(void **state)
 		.codes = codes, .max_threads = RECORDS, .is_timed = true, .clock = clock_now_ns });
 	w->bpf = (struct exits_bpf){ .config = { .max_threads = RECORDS, .has_pcs = true },
 				     .max_threads = RECORDS, .codes = codes,
-				     .program = &w->program,
+				     .program = &w->program, .bss = &w->bss,
 				     .records = { w->records, RECORDS, { NULL } } };
 	w->file.guest = "web1";
 	assert_int_equal(kallsyms_parse(strdup(text), sizeof(text) - 1, "f", &w->file.symbols,

@@ -46,7 +46,7 @@ TEST(stacks_of_sleepers_stay)
 		skip();
 	}
 	paths = exits_paths_new(&(struct exits_stacks_config){ .env = &env, .bpf = bpf });
-	fd = bpf_map__fd(bpf->program->maps.stack_frames);
+	fd = bpf_map__fd(bpf->stacks->maps.stack_frames);
 	for (uint64_t hash = 1; hash <= STACKS; hash++)
 		assert_int_equal(bpf_map_update_elem(fd, &hash, frames, BPF_ANY), 0);
 	exits_paths_forget(paths, stay, 3);

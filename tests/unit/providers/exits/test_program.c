@@ -115,6 +115,7 @@ static struct {
 	struct exits_argument_key argument_keys[ARGUMENTS];
 	struct exits_cell argument_cells[ARGUMENTS];
 	uint32_t nr_arguments;
+	bool counts_no_arguments; /* their map is not there */
 	struct exits_long reported[2]; /* the ring */
 	/* Of stacks: the frames that there are now; 0: none. */
 	uint64_t kernel_frame, user_frame, user_caller;
@@ -203,6 +204,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == m.more)
 		return i < MORE ? &m.more[i] : NULL;
 	if (map == &arguments)
+		return m.counts_no_arguments ? NULL : m.argument_keys;
+	if (map == m.argument_keys)
 		return find_argument(key);
 	if (map == &by_tid)
 		return m.has_number[i % RECORDS] ? &m.numbers[i % RECORDS] : NULL;
@@ -239,7 +242,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	} else if (map == &cells) {
 		memcpy(&m.keys[*(const uint32_t *)value], key, sizeof(m.keys[0]));
 		memcpy(&m.values[*(const uint32_t *)value], value, sizeof(m.values[0]));
-	} else if (map == &arguments && m.nr_arguments < ARGUMENTS) {
+	} else if (map == m.argument_keys && m.nr_arguments < ARGUMENTS) {
 		memcpy(&m.argument_keys[m.nr_arguments], key, sizeof(m.argument_keys[0]));
 		memcpy(&m.argument_cells[m.nr_arguments++], value, sizeof(m.argument_cells[0]));
 	}
@@ -1346,6 +1349,25 @@ TEST(test_greedy_guest, setup)
 	asks_for_leaf(999);
 	assert_int_equal(find_argument(&m.records[0].argument)->count, 1);
 	assert_int_equal(m.records[0].argument.is_rest, 0);
+}
+
+/* The programs of arguments may be there for a moment before and after their map. */
+TEST(test_arguments_that_are_not_counted, setup)
+{
+	m.counts_no_arguments = true;
+	exits_at(1000, IO);
+	writes_port();
+	assert_int_equal(m.records[0].has_argument, 0);
+	enters_at(1500);
+	m.counts_no_arguments = false;
+	exits_at(2000, IO);
+	writes_port();
+	m.counts_no_arguments = true;
+	enters_at(2500);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 1000);
+	assert_int_equal(m.argument_cells[0].time_ns, 0);
+	assert_int_equal(m.records[0].has_argument, 0);
+	assert_int_equal(lost_arguments, 0);
 }
 
 /* Where kvm_exit does not fire, a thread begins with whatever happens to it. */
