@@ -42,7 +42,7 @@ static const struct column exits_columns[] = {
 	{ COL_CUR_LONGEST, .is_for_machines = true },
 	{ COL_LONGEST, .rank = 3 },
 	{ .id = COL_OPEN },
-	{ COL_HIST, .rank = 10 },
+	{ COL_HIST, .rank = 17 },
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
@@ -66,7 +66,7 @@ static const struct column hotspots_columns[] = {
 	{ .id = COL_OPEN },
 	{ COL_GUEST, .rank = 2, .least = 14, .is_key = true, .is_of_guest = true },
 	{ COL_PID, .rank = 12, .is_key = true, .is_of_guest = true },
-	{ COL_HIST, .rank = 9 },
+	{ COL_HIST, .rank = 13 },
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };

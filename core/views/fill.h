@@ -53,7 +53,7 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 
 /* The columns after the view's own; of_all: what %Total is a share of. */
 #define OWNER_COLUMNS(of_all) \
-	{ COL_TOTAL, .rank = 110, \
+	{ COL_TOTAL, .rank = 77, \
 	  .help = "exits since the start or r; with a filter, only matching ones" }, \
 	{ COL_SHARE, .rank = 120, .help = (of_all) }, \
 	{ COL_DELTA, .is_for_machines = true }, \
@@ -79,7 +79,7 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 	{ COL_INTERRUPTS, .rank = 105 }, \
 	{ COL_FAULTS, .rank = 106 }, \
 	{ COL_SIGNALS, .rank = 107 }, \
-	{ COL_SPLIT, .rank = 90 }, \
+	{ COL_SPLIT, .rank = 108 }, \
 	{ COL_TOP, .rank = 50, .least = 12 }, \
 	{ COL_TOP_SHARE, .rank = 74 }, \
 	{ .id = COL_OPEN }, \

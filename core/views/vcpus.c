@@ -8,7 +8,7 @@ static const struct column columns[] = {
 	{ COL_VCPU, .width = 5, .is_key = true, .help = "its number in the guest" },
 	{ COL_THREAD, .least = 8, .is_key = true },
 	{ COL_TID, .rank = 73, .is_key = true },
-	{ COL_ON_CPU, .rank = 105 },
+	{ COL_ON_CPU, .rank = 38 },
 	OWNER_COLUMNS("of all vCPUs"),
 	{ COL_AFFINITY, .rank = 180 },
 	{ COL_REMOTE, .rank = 76 },

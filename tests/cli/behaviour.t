@@ -179,6 +179,8 @@ shows b '\[4 Exits\]' "and goes back to where it was pressed"
 shows 'b Down Down Enter' '\[3 vCPUs\].* db1 ' "from there one can go deeper"
 shows BSpace '\[2 Guests\]' "come back"
 shows BSpace '\[4 Exits\]' "and on"
+shows w '\[w Why\]' "w shows the findings"
+shows BSpace '\[4 Exits\].*' "and Backspace goes back to where it was pressed"
 screen_keys q
 
 # ---- what is said, and for how long

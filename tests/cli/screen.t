@@ -124,7 +124,9 @@ keys_show 1 '\[1 Events\]' "1"
 
 # ---- drilling down
 
-keys_show '2 Down' ' db1 ' "the guests"
+keys_show '2 /' '^Search' "the guests"
+screen_type db1
+screen_keys Enter
 selects db1 "with a guest selected"
 check "there is nothing to go back to" lacks 'Backspace back'
 keys_show Enter '\[3 vCPUs\].* db1 \(pid 115\)$' "Enter on a guest shows its vCPUs"

@@ -113,11 +113,15 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* Shows the column if there is room for it, and for so many more. */
-static void add(struct layout *layout, struct room *room, size_t i, int width, int more)
+/* Shows the column if there is room for it, and for so many more. False: there is not. */
+static bool add(struct layout *layout, struct room *room, size_t i, int width, int more)
 {
-	if (!layout->width[i] && width && room->spare > width + more)
-		set_width(layout, room, i, width);
+	if (layout->width[i] || !width)
+		return true;
+	if (room->spare <= width + more)
+		return false;
+	set_width(layout, room, i, width);
+	return true;
 }
 
 /* Gives the free columns of the screen to the columns shown, one to each in turn. */
@@ -160,8 +164,8 @@ static void show_basic(struct layout *layout, struct room *room)
 	if (sort != name)
 		widen(layout, room, true, room->narrow);
 	for (size_t i = 0; i < room->nr; i++) {
-		if (!room->columns[i].rank)
-			add(layout, room, i, room->least[i], 0);
+		if (!room->columns[i].rank && !add(layout, room, i, room->least[i], 0))
+			break;
 	}
 	widen(layout, room, true, room->narrow);
 	widen(layout, room, false, room->wanted);
@@ -182,16 +186,22 @@ static int missing_for_texts(const struct layout *layout, const struct room *roo
 	return missing;
 }
 
-/* The columns with a rank, the lowest first; a picture only beside texts of their default width. */
+/*
+ * The columns with a rank, the lowest first; a picture only beside texts of their default width.
+ * The first one without room ends it: else a wider screen, which has it, could lack a narrow one
+ * that had its place.
+ */
 static void show_ranks(struct layout *layout, struct room *room)
 {
+	bool has_room = true;
+
 	for (int rank = 1; rank <= room->last_rank; rank++) {
-		for (size_t i = 0; i < room->nr; i++) {
+		for (size_t i = 0; i < room->nr && has_room; i++) {
 			bool is_picture = cell_is_picture(column_type(&room->columns[i]));
 
 			if (room->columns[i].rank == rank)
-				add(layout, room, i, room->wanted[i], is_picture ?
-				    missing_for_texts(layout, room) : 0);
+				has_room = add(layout, room, i, room->wanted[i], is_picture ?
+					       missing_for_texts(layout, room) : 0);
 		}
 	}
 }

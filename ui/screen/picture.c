@@ -13,7 +13,7 @@ const struct key_help screen_keys[] = {
 	{ "Tab", NULL, NULL, KEY_VIEWS, 0 },
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0,
 	  '\r' },
-	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK, '\b' },
+	{ "Backspace", "Backspace back", "back to where Enter, b, l or w came from", KEY_BACK, '\b' },
 	{ "x", "x reasons", "all reasons, or none; all of Who; the tree of calls", KEY_TREES, 'x' },
 	{ "G", "G guest code", "with the guest's functions that make the exits, or without",
 	  KEY_CODE | KEY_LIVE, 'G' },

@@ -79,7 +79,10 @@ static const struct view_type *guests_type(const struct tui *tui)
 	return tui_shows_machines(tui) ? &view_hosts : &view_guests;
 }
 
-/* Keeps the views that lead from all hosts to one: no tab leads back to all hosts. */
+/*
+ * The views with a number are places: the way to one is forgotten, but for the views that lead from
+ * all hosts to one. Backspace leads out of the others.
+ */
 static void forget_views(struct tui *tui)
 {
 	struct trail *trail = &tui->trail;
@@ -88,6 +91,24 @@ static void forget_views(struct tui *tui)
 	while (nr < trail->nr && strcmp(trail->list[nr].machine, tui->back.machine) != 0)
 		nr++;
 	trail->nr = nr;
+}
+
+/* Remembers the query for Backspace; drops the oldest if there are too many. */
+static void remember_view(struct tui *tui, const struct query *query)
+{
+	struct trail *trail = &tui->trail;
+
+	if (trail->nr == TRAIL_MAX)
+		memmove(trail->list, trail->list + 1, --trail->nr * sizeof(*trail->list));
+	trail->list[trail->nr++] = (struct earlier_view){
+		.type = query->type,
+		.scope = query->scope,
+		.children = query->children,
+		.has_entered_guest = trail->has_entered_guest,
+		.guest_before = trail->guest_before,
+		.selection = tui_selection(tui),
+	};
+	memcpy(trail->list[trail->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
 }
 
 /* Beside guest and vCPU, which tabs keep. */
@@ -102,11 +123,14 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 
 	if (!type || (type == query->type && !is_narrowed(query)))
 		return;
+	if (type == &view_why)
+		remember_view(tui, query);
+	else
+		forget_views(tui);
 	if (type == &view_guests) {
 		leave_guest(tui);
 		type = guests_type(tui);
 	}
-	forget_views(tui);
 	tui->screen.shows_heat = false; /* another picture, not only another tab */
 	query->has_vcpu &= type->takes_vcpu;
 	query_widen(query);
@@ -138,24 +162,6 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 	forget_views(tui);
 	tui->screen.has_cursor = false;
 	tui_ask(tui);
-}
-
-/* Remembers the query for Backspace; drops the oldest if there are too many. */
-static void remember_view(struct tui *tui, const struct query *query)
-{
-	struct trail *trail = &tui->trail;
-
-	if (trail->nr == TRAIL_MAX)
-		memmove(trail->list, trail->list + 1, --trail->nr * sizeof(*trail->list));
-	trail->list[trail->nr++] = (struct earlier_view){
-		.type = query->type,
-		.scope = query->scope,
-		.children = query->children,
-		.has_entered_guest = trail->has_entered_guest,
-		.guest_before = trail->guest_before,
-		.selection = tui_selection(tui),
-	};
-	memcpy(trail->list[trail->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
 }
 
 void tui_go_back(struct tui *tui)

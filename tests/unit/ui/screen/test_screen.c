@@ -881,15 +881,15 @@ TEST(each_part_of_the_split_differs, setup, teardown)
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
 	drop_rare(w);
-	made_picture(w, 150, 14);
-	cells = &w->grid.cells[4 * 150];
+	made_picture(w, 170, 14);
+	cells = &w->grid.cells[4 * 170];
 	for (int part = 0; part < SPLIT_PARTS; part++) {
 		const char *sign = split_sign(part, true);
 		wchar_t ch = 0;
 		int first = 0, nr = 0;
 
 		mbtowc(&ch, sign, strlen(sign));
-		for (int col = 149; col >= 0; col--) {
+		for (int col = 169; col >= 0; col--) {
 			nr += cells[col].ch == ch;
 			first = cells[col].ch == ch ? col : first;
 		}
