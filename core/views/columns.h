@@ -172,7 +172,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "per second between the last two samples") \
 	COLUMN(HISTORY, PICTURE(CELL_SPARK, "history", "History", 30), \
 	       .help = "the rate over the last samples; all rows have one scale") \
-	COLUMN(VCPUS, COUNT("vcpus", "vCPU", 4), \
+	COLUMN(VCPUS, COUNT("vcpus", "vCPUs", 5), \
 	       .help = "how many it has") \
 	COLUMN(GUESTS, COUNT("guests", "Guests", 6), OF_HOST(HOST_GUESTS), \
 	       .help = "how many it has") \
@@ -223,7 +223,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       OF_HOST(HOST_THROTTLED), \
 	       .help = "share in which a quota (cpu.max) stopped them; a part of Wait%") \
 	COLUMN(CPU_TIME, SHARE("cpu_percent", "CPU%", 5), .total = TOTAL_SUM, OF_HOST(HOST_RUN), \
-	       .help = "time that its threads ran, as a share of one host CPU") \
+	       .help = "time that its vCPUs ran, as a share of one host CPU: of 8 vCPUs up to " \
+		       "800") \
 	COLUMN(VMM_TIME, SHARE("vmm_percent", "VMM%", 5), OF_HOST(HOST_THREAD), \
 	       .help = "time that the VMM's other threads ran, as a share of one " \
 		       "host CPU") \
@@ -260,7 +261,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "share of the time of the row's vCPUs, of all that are shown where a row " \
 		       "names none, on a CPU or blocked: without waiting for a CPU, and without " \
 		       "idle time") \
-	COLUMN(CPU_SHARE, SHARE("cpu_percent", "CPU%", 5), \
+	COLUMN(RUN_SHARE, SHARE("run_percent", "Run%", 5), \
 	       OF_TIME(TIME_BLOCK), \
 	       .help = "the part of Time% in which its thread was on a CPU") \
 	COLUMN(POLL_SHARE, SHARE("poll_percent", "Poll%", 5), .total = TOTAL_MEAN, \
@@ -337,26 +338,23 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(ENTERING, SHARE("entering_percent", "Enter%", 6), \
 	       .help = "the rest: it ran, in the guest too, and entered") \
 	/* Long exits. */ \
-	COLUMN(END, TEXT("end", "Time", 15), \
+	COLUMN(END, TEXT("end", "When", 15), \
 	       .help = "when it ended; in a recording, in seconds from the start") \
 	COLUMN(END_NS, COUNT("end_ns", "End", 19), \
 	       .help = "the same in ns since 1970, or from the start") \
 	COLUMN(TOOK, TIME("took_ns", "Took"), \
 	       .help = "from the exit to the next entry into the guest, without waiting for a " \
 		       "CPU") \
-	COLUMN(USER_SHARE, SHARE("user_percent", "User%", 5), \
-	       .help = "share of Took from the first exit to user space on; -: there was " \
-		       "none") \
 	COLUMN(USER, TIME("user_ns", "User"), \
-	       .help = "the same as a time") \
-	COLUMN(EXIT_POLL, SHARE("poll_percent", "Poll%", 5), .needs = NEEDS_VALUE, \
-	       .help = "share of Took in which KVM polled, in a halt") \
+	       .help = "the part of Took from the first exit to user space on; -: there was none") \
+	COLUMN(EXIT_POLL, TIME("poll_ns", "Poll"), .needs = NEEDS_VALUE, \
+	       .help = "the part of Took in which KVM polled, in a halt") \
 	COLUMN(EXIT_WAIT, TIME("wait_ns", "Wait"), .needs = NEEDS_VALUE, \
 	       .help = "in addition to Took: its thread waited for a CPU; -: not known, in Took") \
 	COLUMN(PC, TEXT("pc", "Guest PC", 18), .needs = NEEDS_VALUE, \
 	       .help = "the address at which the guest was left, or goes on (Intel); -: " \
 		       "not known") \
-	COLUMN(SYMBOL, TEXT("symbol", "Function", 24), .needs = NEEDS_VALUE, \
+	COLUMN(SYMBOL, TEXT("symbol", "Symbol", 24), .needs = NEEDS_VALUE, \
 	       .help = "the guest's function there, if it has a name") \
 	/* Code. */ \
 	COLUMN(FUNCTION, TEXT("function", "Function", 32), \

@@ -29,7 +29,7 @@ static const struct column exits_columns[] = {
 	{ COL_TIME, .rank = 16 },
 	{ COL_WAIT_TIME, .is_for_machines = true },
 	{ COL_TIME_SHARE, .rank = 1 },
-	{ COL_CPU_SHARE, .rank = 5 },
+	{ COL_RUN_SHARE, .rank = 5 },
 	{ COL_POLL_SHARE, .rank = 15 },
 	{ COL_BLOCK_SHARE, .rank = 7 },
 	{ COL_WAIT_SHARE, .rank = 6 },
@@ -222,7 +222,7 @@ static void drop_exits(struct view *view, const struct query *query, unsigned in
 	if (!view->sums.all.time[TIME_POLL].nr || is_argument)
 		view_drop(view, COL_POLL_SHARE);
 	if (is_argument) {
-		view_drop(view, COL_CPU_SHARE);
+		view_drop(view, COL_RUN_SHARE);
 		view_drop(view, COL_BLOCK_SHARE);
 		view_drop(view, COL_WAIT_SHARE);
 		view_drop(view, COL_WAIT_TIME);

@@ -140,7 +140,7 @@ static struct cell exit_share(enum column_id id, const struct row_of *of)
 	enum time_part needs = TIME_WHOLE;
 
 	switch (id) {
-	case COL_CPU_SHARE:
+	case COL_RUN_SHARE:
 		ns = on_cpu_ns;
 		needs = TIME_BLOCK;
 		break;
@@ -209,7 +209,7 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 		return share_of(of);
 	case COL_TIME_SHARE:
 	case COL_TIME_OF_ALL:
-	case COL_CPU_SHARE:
+	case COL_RUN_SHARE:
 	case COL_POLL_SHARE:
 	case COL_BLOCK_SHARE:
 		return exit_share(id, of);

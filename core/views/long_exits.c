@@ -14,8 +14,7 @@ static const struct column columns[] = {
 	{ COL_END, .least = 15 },
 	{ COL_END_NS, .is_for_machines = true },
 	{ .id = COL_TOOK },
-	{ COL_USER_SHARE, .rank = 4 },
-	{ COL_USER, .is_for_machines = true },
+	{ COL_USER, .rank = 4 },
 	{ COL_EXIT_POLL, .rank = 4 },
 	{ COL_EXIT_WAIT, .rank = 4 },
 	{ COL_REASON, .width = 18, .least = 12, .is_of_reason = true },
@@ -33,8 +32,8 @@ static const struct column columns[] = {
 VIEW_TABLE_FITS(columns);
 
 enum { /* the columns' order */
-	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT, REASON, ARGUMENT, GUEST, PID,
-	VCPU, CPU, PC, SYMBOL, ENDED
+	TIME, END, TOOK, USER, POLL, WAIT, REASON, ARGUMENT, GUEST, PID, VCPU,
+	CPU, PC, SYMBOL, ENDED
 };
 
 /* The texts of a row. */
@@ -110,12 +109,10 @@ static void add_row(struct view *view, const struct facts *facts, const struct l
 	row->cells[TIME] = cell_text(texts->time);
 	row->cells[END] = cell_count(exit->end_ns);
 	row->cells[TOOK] = cell_ns(exit->took_ns);
-	if (exit->user_ns) {
-		row->cells[USER_SHARE] = cell_percent(exit->user_ns, exit->took_ns);
+	if (exit->user_ns)
 		row->cells[USER] = cell_ns(exit->user_ns);
-	}
 	if (exit->polled_ns)
-		row->cells[POLL_SHARE] = cell_percent(exit->polled_ns, exit->took_ns);
+		row->cells[POLL] = cell_ns(exit->polled_ns);
 	if (exit->knows_wait)
 		row->cells[WAIT] = cell_ns(exit->waited_ns);
 	row->cells[REASON] = cell_text(fields_get(facts->fields, exit->reason)->label);

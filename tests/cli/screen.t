@@ -173,10 +173,10 @@ keys_show '<' '▴CurAvg/s' "< comes around to the rate"
 keys_show '>' ' Event▴' "> is its opposite"
 keys_show '> > > R' '▾CurAvg/s' "> R"
 check "the highest rate first" is_row 1 kvm_entry
-keys_show '2 o o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
+keys_show '2 o o' 'vCPUs +▾Total ' "a column that had no room has it when it is sorted by"
 keys_show 1 '▾CurAvg/s' "each view has an order of its own"
-keys_show '3 2' 'vCPU +▾Total ' "and keeps it while others are looked at"
-keys_show 'R Enter BSpace' 'vCPU +▴Total ' "on the way back, too"
+keys_show '3 2' 'vCPUs +▾Total ' "and keeps it while others are looked at"
+keys_show 'R Enter BSpace' 'vCPUs +▴Total ' "on the way back, too"
 screen_keys R o 1
 screen_wait '▾CurAvg/s'
 

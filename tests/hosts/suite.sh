@@ -27,7 +27,7 @@ exits_waits exits_options exits_arguments exits_queues exits_faults exits_beside
 exits_polls exits_kicks exits_nested exits_brief where_code where_emulation guest_code lock_holder
 why_blocked findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
 host_vhost host_interrupts host_throttled boxes clock_steps both_engines views_exact screen_views
-screen_visits record_exact record_killed host_log:perf cpu_comes:perf"
+record_exact record_killed host_log:perf cpu_comes:perf"
 ENGINE=bpf
 
 CPU1=/sys/devices/system/cpu/cpu1/online

@@ -148,50 +148,6 @@ adds_up() {
 	done
 }
 
-# exits_json OPTION...: lines of reason, total, longest, histogram's sum: guest right's, as the
-# command's JSON has them.
-exits_json() {
-	kvmtop "$@" -1 --view exits -g right --json -z 2>"$TMP/visits.err" | tr '{' '\n' |
-		sed -n 's/.*"reason":"\([^"]*\)".*"total":\([0-9]*\).*"max_ns":\([0-9]*\).*"hist":\[\([0-9,]*\)\].*/\1 \2 \3 \4/p' |
-		awk '{ n = split($4, hist, ","); sum = 0; for (i = 1; i <= n; i++) sum += hist[i]
-			print $1, $2, $3, sum }' | sort
-}
-
-# Visits to views that need more programs: what the screen counts is what one count has that nobody
-# disturbs.
-screen_visits() {
-	section "visits to views"
-	if ! has_screen; then
-		skip "visits to views" "$T_no_screen"
-		return
-	fi
-	guest right --pio 90 --cpuid 330 --rounds 60 --pause 20000 --vcpus 2
-	right=$GUEST
-	exits_begin
-	screen_start 120 30 "exec kvmtop -s 0.3 -g right --view exits -w $TMP/visits.db"
-	wait_for 120 samples_or_ended "$(screen_pid)"
-	trace_clear
-	guest_go right
-	for v_key in 5 4 8 4 w 4; do
-		screen_keys $v_key
-		sleep 1
-	done
-	guest_done right
-	screen_has "^ +$(in_column "$PIO") +10,?800 " "visits: no exit is lost" 60
-	screen_has "^ +$(in_column "$CPUID") +$(cpuids 330 2 60) " "visits: of any reason"
-	exits_end
-	sleep 1
-	screen_shot >"$TMP/visits.shot"
-	screen_quits
-	head -5 "$TMP/exits"
-	grep -E "$PIO|$CPUID" "$TMP/exits"
-	cat "$TMP/visits.shot"
-	kvmtop -r "$TMP/visits.db" -1 --view exits -g right --json | head -c 1500
-	exits_json -r "$TMP/visits.db"
-	rm -f "$TMP/visits.db"*
-	stop "$right"
-}
-
 # The way from one guest's exits on the screen to those of one of its vCPUs.
 screen_views() {
 	section "the views on the screen"

@@ -16,7 +16,7 @@ static const struct {
 	/* The ids, which JSON and CSV have. */
 	{ "total", "total" }, { "rate", "rate" }, { "total_percent", "total_percent" },
 	{ "time_ns", "time_ns" },
-	{ "time_percent", "time_percent" }, { "cpu_percent", "cpu_percent" },
+	{ "time_percent", "time_percent" }, { "run_percent", "run_percent" },
 	{ "poll_percent", "poll_percent" }, { "block_percent", "block_percent" },
 	{ "wait_percent", "wait_percent" }, { "idle_percent", "idle_percent" },
 	{ "min_ns", "min_ns" }, { "avg_ns", "avg_ns" }, { "stddev_ns", "stddev_ns" },

@@ -276,8 +276,7 @@ TEST(views_that_a_history_keeps, setup, teardown)
 		/* The lower threshold is wanted. */
 		world->query.type = &view_long_exits;
 		world->query.longer_ns = 5 * LONG_EXITS_DEFAULT_NS;
-		assert_int_equal(monitor_begins_anew(world->monitor, &world->query),
-				 !(keeps >> KEEP_LONG & 1));
+		assert_false(monitor_begins_anew(world->monitor, &world->query));
 		want(world);
 		assert_int_equal(first.want.longer_ns, (keeps >> KEEP_LONG & 1 ? 1 : 5) *
 						       LONG_EXITS_DEFAULT_NS);

@@ -2,6 +2,7 @@
 /* The Events view: rows, shares, order, the Total row; and what all views share. */
 #include <math.h>
 
+#include "lib/array.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
@@ -93,6 +94,38 @@ static void sort_by(struct world *world, const char *column, bool reverse)
 }
 
 /* ---- rows ---- */
+
+/* All are shares of the time of the row's vCPUs. Another name has another whole. */
+static bool is_share_of_vcpus(const char *name)
+{
+	static const char *const names[] = { "cost_percent", "time_percent", "poll_percent",
+					     "block_percent", "idle_percent", "wait_percent" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+TEST(a_heading_means_one_thing)
+{
+	for (size_t i = COL_NONE + 1; i < COLUMNS; i++) {
+		const struct column_entry *a = &column_dictionary[i];
+
+		for (size_t j = i + 1; j < COLUMNS; j++) {
+			const struct column_entry *b = &column_dictionary[j];
+
+			if (strcmp(a->title, b->title) == 0 && strcmp(a->title, "Change%") != 0)
+				assert_string_equal(a->name, b->name);
+			if (strcmp(a->name, b->name) != 0)
+				continue;
+			assert_int_equal(a->type, b->type);
+			if (a->type == CELL_PERCENT && !is_share_of_vcpus(a->name))
+				fail_msg("%s: of what?", a->name);
+		}
+	}
+}
 
 TEST(no_fields_no_rows, setup, teardown)
 {

@@ -185,7 +185,7 @@ TEST(polls_rank_among_exits, setup, teardown)
 
 	set_view(world, &view_exits);
 	poll(world, 300);
-	assert_string_equal(picture(world, "reason time_percent cpu_percent poll_percent "
+	assert_string_equal(picture(world, "reason time_percent run_percent poll_percent "
 					   "block_percent wait_percent idle_percent"),
 			    "HLT 24.5% 24.5% 22.5% 0.0% 0.0% 15.5%\n"
 			    "MSR_WRITE 10.0% 10.0% 0.0% 0.0% 1.5% 0.0%\n"

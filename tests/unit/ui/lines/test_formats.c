@@ -553,7 +553,7 @@ TEST(exits_are_a_table, set_up, tear_down)
 	add_exit(w, "データ", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_TABLE),
-		"Exit reason  Total  Count/s  %Count  Time  Time%  CPU%  Poll%  Block%  Wait%"
+		"Exit reason  Total  Count/s  %Count  Time  Time%  Run%  Poll%  Block%  Wait%"
 		"  Idle%     Avg  p50  p99  Max\n"
 		"データ        9000        -       -     -    6.2     -      -       -      -"
 		"      -  1.23µs    -    -    -\n"
@@ -612,7 +612,7 @@ TEST(rows_are_quoted_and_exact, set_up, tear_down)
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
 		"reason,pid,tid,guest,vcpu,total,delta,rate,total_percent,time_ns,wait_ns,"
-		"time_percent,cpu_percent,poll_percent,block_percent,wait_percent,idle_percent,"
+		"time_percent,run_percent,poll_percent,block_percent,wait_percent,idle_percent,"
 		"min_ns,avg_ns,p50_ns,p99_ns,interval_max_ns,max_ns,open_ns\n"
 		"\"a,\"\"b\"\"\",,,,,9000,7,,,,,6.250,,,,,,,1234,,,,,\n"
 		"HLT,,,,,9000,7,,,,,0.000,,,,,,,1234,,,,,\n");

@@ -29,18 +29,18 @@ TEST(guests_by_their_exits, setup, teardown)
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
 	      "kvm_exit 1000001000/s 0-2G/s 96s ▅▅\n"
 	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
-	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s\n"
-	      " データベース-データベース     417    2 3000000000   100.0 1000000000\n"
-	      " db1                         41233    8       3000     0.0       1000\n"
-	      " (ended)                         -    -         77     0.0          0\n"
-	      " Total                                  3000003077         1000001000\n"
+	      " Guest Name                    PID vCPUs      Total  %Total  ▾CurAvg/s\n"
+	      " データベース-データベース     417     2 3000000000   100.0 1000000000\n"
+	      " db1                         41233     8       3000     0.0       1000\n"
+	      " (ended)                         -     -         77     0.0          0\n"
+	      " Total                                   3000003077         1000001000\n"
 	      "\n"
 	      "h help  q quit  Enter open  f filter  g guest  m heat map  o order  < > column\n");
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM        3.0s  12:31:07\n"
 	      "kvm_exit 1000001000/s 0-2G/s 18s ▅▅\n"
 	      " 1 Events [2 Guests] 3  4  5  6  7  8\n"
-	      " Guest Name              vCPU  ▾CurAvg/s\n"
+	      " Guest Name             vCPUs  ▾CurAvg/s\n"
 	      " データベ…-データベース     2 1000000000\n"
 	      " db1                        8       1000\n"
 	      " (ended)                    -          0\n"
@@ -49,7 +49,7 @@ TEST(guests_by_their_exits, setup, teardown)
 	      "h help  q quit  Enter open  f filter\n");
 	picture(w, 120, 10);
 	assert_non_null(strstr(line(w, 5), " db1 "));
-	assert_non_null(strstr(line(w, 5), " 41233    8 ")); /* a pid has no marks */
+	assert_non_null(strstr(line(w, 5), " 41233     8 ")); /* a pid has no marks */
 }
 
 TEST(small_screens_keep_what_matters_most, setup, teardown)
@@ -383,7 +383,7 @@ TEST(help_fits_or_scrolls, setup, teardown)
 	      "            host, who, where\n"
 	      " Enter      deeper: an event's reasons;\n"
 	      "            guest, vCPU, exit, argument\n"
-	      " Backspace  back to where Enter or b\n"
+	      " Backspace  back to where Enter, b, l or\n"
 	      "arrows: more  other keys: back\n");
 	w->screen.page_top = 1000;
 	shows(w, 40, 12,
