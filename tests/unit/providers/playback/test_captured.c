@@ -176,12 +176,21 @@ TEST(fields_say_what_they_are, setup, teardown)
 	assert_int_equal(field_of(w, "time(idle)")->part, TIME_IDLE);
 	assert_int_equal(field_of(w, "time(wait)")->part, TIME_WAIT);
 	assert_int_equal(fields_find(w->fields, "time(block)"), FIELD_NONE);
+	assert_int_equal(fields_find(w->fields, "time(L2)"), FIELD_NONE);
 	assert_int_equal(field_of(w, "time")->part, TIME_WHOLE);
 	field = field_of(w, "msr(msr 0x6e0 IA32_TSC_DEADLINE write)");
 	assert_string_equal(field->label, "0x6e0 IA32_TSC_DEADLINE write");
 	assert_int_equal(field->use, USE_ARGUMENT);
 	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(msr)"));
 	assert_int_equal(field->source, 2);
+}
+
+TEST(a_guest_with_a_guest, setup, teardown)
+{
+	struct world *w = *state;
+
+	open_text(w, "sample 1000000000\nthread 101\ntime 9000\ntime(guest) 8000\ntime(L2) 5000\n");
+	assert_int_equal(field_of(w, "time(L2)")->part, TIME_L2);
 }
 
 /* User space halts a vCPU on every architecture, and a table of VM exits says nothing of it. */

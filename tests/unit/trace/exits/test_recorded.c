@@ -446,6 +446,37 @@ TEST(halts_that_may_go_on)
 	end(&world);
 }
 
+/* Only that: another exit to user space is no halt. */
+TEST(user_space_beside_a_halt_that_may_go_on)
+{
+	struct world world;
+
+	begin(&world);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 20000);
+	put_user(&world.event, 77, 0, -4);
+	add(&world, 0, 30000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 50000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 60000);
+	put_user(&world.event, 77, 2, 0);
+	add(&world, 0, 61000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 66000);
+	put_irq(&world.event, 5);
+	add(&world, 1, 71000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time(guest)"), 19000 + 10000 + 5000);
+	assert_int_equal(total(&world, 0, "time(idle)"), 30000);
+	assert_int_equal(total(&world, 0, "time(user)"), 5000);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 1000);
+	end(&world);
+}
+
 /* One halt is polled to its end, the next up to its limit, the last one not at all. */
 TEST(polls_in_halts)
 {
