@@ -1200,6 +1200,26 @@ TEST(an_id_that_no_field_has_is_damage, setup, teardown)
 	history_file_close(reader, NULL);
 }
 
+TEST(a_sample_of_no_segment_is_damage, setup, teardown)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored stored;
+	struct store store;
+
+	begin_writer(w);
+	add_many(w, 3);
+	end_writer(w);
+	execute(w, "UPDATE sample SET segment = 0 WHERE id = 2");
+	assert_int_equal(open_reader(w, &reader), 0);
+	store = history_file_store(reader);
+	assert_int_equal(store.type->step(store.state, 0, false, &stored, &w->error), 0);
+	assert_int_equal(store.type->step(store.state, stored.id, false, &stored, &w->error),
+			 -EBADMSG);
+	says(w, "h.db: damaged");
+	history_file_close(reader, NULL);
+}
+
 /* Who reads a file is told when another one has its name, or none. */
 TEST(a_file_that_goes, setup, teardown)
 {
