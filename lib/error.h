@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * error - one line for the user that says what errno cannot.
+ * error - a line for the user that says what errno cannot; where it lists words, several.
  *
  * Functions below kvmtop.c print nothing: they return 0 or -errno and, where the number alone
  * would leave the user guessing, put a sentence here: what failed, on which path, what helps.
@@ -9,7 +9,7 @@
 #define KVMTOP_LIB_ERROR_H
 
 struct error {
-	char text[640]; /* no trailing newline; "" when nothing was said */
+	char text[1024]; /* no trailing newline; "" when nothing was said */
 };
 
 /*

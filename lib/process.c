@@ -46,13 +46,23 @@ int stack_raise(void)
 
 /* ---- messages */
 
-/* The name of a file may have an escape sequence, which must not steer the terminal. */
+/*
+ * The name of a file may have an escape sequence, which must not steer the terminal. A line that
+ * goes on is one with two blanks before it: no name can make it look like a message of its own.
+ */
 void say(const char *text)
 {
+	const char *before = "kvmtop: ";
 	char line[LINE_SIZE];
 
-	if (text && utf8_clean(text, strlen(text), line, sizeof(line)))
-		fprintf(stderr, "kvmtop: %s\n", line);
+	while (text) {
+		const char *end = strstr(text, "\n  ");
+
+		if (utf8_clean(text, end ? (size_t)(end - text) : strlen(text), line, sizeof(line)))
+			fprintf(stderr, "%s%s\n", before, line);
+		text = end ? end + 1 : NULL;
+		before = "  ";
+	}
 }
 
 int say_failure(int err, const struct error *error)

@@ -64,7 +64,7 @@ static size_t word_distance(const char *a, const char *b)
 
 const char *word_nearest(const char *const *words, size_t nr, const char *typed)
 {
-	size_t least = strlen(typed) / 3 + 1;
+	size_t least = (strlen(typed) + 4) / 3;
 	const char *nearest = NULL;
 
 	for (size_t i = 0; i < nr && strlen(typed) <= WORD_MAX; i++) {

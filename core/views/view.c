@@ -174,18 +174,39 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 	}
 }
 
+#define LISTED_ACROSS 4
+
+/* The ids as a table of lines, in order from top to bottom. */
+static void list_columns(const struct view_type *type, bool is_recording, char *buf, size_t size)
+{
+	const char *names[VIEW_COLUMNS];
+	size_t nr = 0, lines;
+
+	buf[0] = '\0';
+	for (size_t i = 0; type->columns[i].id; i++) {
+		if (is_sortable(&type->columns[i], is_recording))
+			names[nr++] = column_name(&type->columns[i]);
+	}
+	lines = (nr + LISTED_ACROSS - 1) / LISTED_ACROSS;
+	for (size_t line = 0; line < lines; line++) {
+		text_add(buf, size, "\n ");
+		for (size_t i = line; i < nr; i += lines)
+			text_add(buf, size, i + lines < nr ? " %-18s" : " %s", names[i]);
+	}
+}
+
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct error *error)
 {
 	const char *nearest;
 	int column = column_by_word(type, id, &nearest);
 	bool is_tab = view_type_by_name(type->name);
-	char list[560];
+	char list[sizeof(error->text)];
 
 	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
-		view_column_ids(type, is_recording, list, sizeof(list));
+		list_columns(type, is_recording, list, sizeof(list));
 		return error_set(error, -EINVAL,
-				 "\"%s\": no column to sort by%s%s%s%s; there are: %s", id,
+				 "\"%s\": no column to sort by%s%s%s%s; there are:%s", id,
 				 is_tab ? " in view " : "", is_tab ? type->name : "",
 				 column < 0 && nearest ? "; the nearest is " : "",
 				 column < 0 && nearest ? nearest : "", list);

@@ -71,7 +71,7 @@ TEST(by_heading_and_begin)
 	is_column(&view_exits, "TIME_PERCENT", "time_percent");
 	is_no_column(&view_guests, "kvm_precent", "in view guests; the nearest is kvm_percent;");
 	is_no_column(&view_guests, "b", "no column to sort by"); /* Block%, BlkVMM% */
-	is_no_column(&view_guests, "xyzzyxyzzy", "in view guests; there are: guest, pid");
+	is_no_column(&view_guests, "xyzzyxyzzy", "in view guests; there are:\n  guest  ");
 	is_no_column(&view_guests, "", "no column to sort by");
 }
 
@@ -86,6 +86,8 @@ TEST(views_by_begin)
 	assert_int_equal(view_type_find("exists", &type, &error), -EINVAL);
 	assert_non_null(strstr(error.text,
 			       "no such view; the nearest is exits; there are: "));
+	assert_int_equal(view_type_find("exist", &type, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "the nearest is exits;"));
 }
 
 TEST(of_exits)
