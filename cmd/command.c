@@ -84,13 +84,12 @@ static void read_preferences(struct options *options)
 /* --thresholds help: a file with all, each line a comment. */
 static bool thresholds_asked(const char *path)
 {
-	const char *name, *help;
-	double by_default;
+	struct threshold threshold;
 
 	if (!path || strcmp(path, "help") != 0)
 		return false;
-	for (size_t i = 0; thresholds_at(i, &name, &by_default, &help); i++)
-		printf("# %s = %g\t# %s\n", name, by_default, help);
+	for (size_t i = 0; (threshold = thresholds_at(i)).name; i++)
+		printf("# %s = %g\t# %s\n", threshold.name, threshold.by_default, threshold.help);
 	return true;
 }
 

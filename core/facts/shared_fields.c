@@ -52,15 +52,6 @@ void exit_fields_add_part(struct exit_fields *fields, enum time_part part)
 	fields->times[part] = add_field(fields, &field);
 }
 
-static void add_times(struct exit_fields *fields, unsigned int parts)
-{
-	for (int i = 0; i < TIME_PARTS; i++) {
-		fields->times[i] = FIELD_NONE;
-		if (parts & 1U << i)
-			exit_fields_add_part(fields, (enum time_part)i);
-	}
-}
-
 static const char *event_of(const struct exit_events *events, enum exit_kind kind)
 {
 	if (events->names[kind])
@@ -83,7 +74,11 @@ void exit_fields_add(struct fields *dictionary, uint32_t source, const struct ex
 						   .parent = FIELD_NONE, .use = USE_EXIT,
 						   .exit_rank = (uint8_t)(i + 1),
 						   .is_abandoned = events->lacks[i] });
-	add_times(&fields, parts);
+	for (int i = 0; i < TIME_PARTS; i++) {
+		fields.times[i] = FIELD_NONE;
+		if (parts & 1U << i)
+			exit_fields_add_part(&fields, (enum time_part)i);
+	}
 	memset(fields.exit_parts, 0xff, sizeof(fields.exit_parts));
 	fields.cpu = add_field(&fields, &(struct field){ .name = "cpu", .parent = FIELD_NONE,
 							 .use = USE_CPU, .kind = FIELD_GAUGE });

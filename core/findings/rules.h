@@ -117,8 +117,14 @@ struct thresholds {
 
 void thresholds_init(struct thresholds *thresholds); /* to the defaults */
 
-/* One of them: its name, default and meaning; false past the last. */
-bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const char **ret_help);
+/* One of them; name NULL: past the last. */
+struct threshold {
+	const char *name;
+	double by_default;
+	const char *help;
+};
+
+struct threshold thresholds_at(size_t i);
 
 /*
  * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a

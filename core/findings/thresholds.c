@@ -9,11 +9,7 @@
 #include "lib/xalloc.h"
 #include "core/findings/rules.h"
 
-static const struct {
-	const char *name;
-	double by_default;
-	const char *help;
-} general[THRESHOLDS_GENERAL] = {
+static const struct threshold general[THRESHOLDS_GENERAL] = {
 	[THRESHOLD_CRITICAL] = { "critical_ratio", 0.25,
 				 "a finding is critical if it takes so much of a vCPU's time" },
 	[THRESHOLD_MAJOR] = { "major_ratio", 0.10, "and major from here on" },
@@ -30,32 +26,20 @@ void thresholds_init(struct thresholds *thresholds)
 		thresholds->rules[i] = rule_at(i)->by_default;
 }
 
-bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const char **ret_help)
+struct threshold thresholds_at(size_t i)
 {
-	const struct rule *rule;
+	const struct rule *rule = i < THRESHOLDS_GENERAL ? NULL : rule_at(i - THRESHOLDS_GENERAL);
 
-	if (i < THRESHOLDS_GENERAL) {
-		*ret_name = general[i].name;
-		*ret_default = general[i].by_default;
-		*ret_help = general[i].help;
-		return true;
-	}
-	rule = rule_at(i - THRESHOLDS_GENERAL);
-	if (!rule)
-		return false;
-	*ret_name = rule->threshold;
-	*ret_default = rule->by_default;
-	*ret_help = rule->finding;
-	return true;
+	if (i < THRESHOLDS_GENERAL)
+		return general[i];
+	return rule ? (struct threshold){ rule->threshold, rule->by_default, rule->finding } :
+		      (struct threshold){ .name = NULL };
 }
 
 static double *find_threshold(struct thresholds *thresholds, const char *name)
 {
-	const char *this, *help;
-	double by_default;
-
-	for (size_t i = 0; thresholds_at(i, &this, &by_default, &help); i++) {
-		if (strcmp(this, name) == 0)
+	for (size_t i = 0; thresholds_at(i).name; i++) {
+		if (strcmp(thresholds_at(i).name, name) == 0)
 			return i < THRESHOLDS_GENERAL ? &thresholds->general[i] :
 							&thresholds->rules[i - THRESHOLDS_GENERAL];
 	}

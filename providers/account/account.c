@@ -584,39 +584,31 @@ static int load_reader(struct account *account, bool with_bytes, struct error *e
 	return 0;
 }
 
-static int account_new(const struct provider_args *args, struct account **ret_account,
-		       struct error *error)
+static int inventory_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	int err = account_check(args->env, error);
+	struct account *account;
 
 	if (err)
 		return err;
-	*ret_account = xcalloc(1, sizeof(**ret_account));
-	(*ret_account)->args = *args;
-	(*ret_account)->watched = (struct follow){ .guests = args->guests,
-						   .size = sizeof(struct watched),
-						   .begin = begin_watched, .drop = drop_watched,
-						   .arg = *ret_account };
+	account = xcalloc(1, sizeof(*account));
+	account->args = *args;
+	account->watched = (struct follow){ .guests = args->guests, .size = sizeof(struct watched),
+					    .begin = begin_watched, .drop = drop_watched,
+					    .arg = account };
+	*ret_state = account;
 	return 0;
-}
-
-static int inventory_open(const struct provider_args *args, void **ret_state, struct error *error)
-{
-	struct account *account;
-	int err = account_new(args, &account, error);
-
-	if (!err)
-		*ret_state = account;
-	return err;
 }
 
 static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct account *account;
-	int err = account_new(args, &account, error);
+	void *state;
+	int err = inventory_open(args, &state, error);
 
 	if (err)
 		return err;
+	account = state;
 	err = load_reader(account, true, error);
 	if (err) {
 		account_close(account);

@@ -42,7 +42,7 @@ struct account_layout {
 
 enum { ACCOUNT_VM, ACCOUNT_VCPU, ACCOUNT_LAYOUTS };
 
-/* Gets what one descriptor has; valid until it returns. */
+/* Gets what one descriptor has; valid until it returns. NULL: nothing is to be done with it. */
 typedef void account_take_fn(void *arg, const struct account_head *head, const char *bytes);
 
 struct account_reader;

@@ -170,7 +170,7 @@ static void take_records(const char *bytes, size_t size, account_take_fn *take, 
 {
 	struct account_head head;
 
-	for (size_t at = 0; size - at >= sizeof(head); at += sizeof(head) + head.size) {
+	for (size_t at = 0; take && size - at >= sizeof(head); at += sizeof(head) + head.size) {
 		memcpy(&head, bytes + at, sizeof(head));
 		if (head.size > size - at - sizeof(head))
 			return;
@@ -224,22 +224,15 @@ void account_reader_free(struct account_reader *reader)
 	free(reader);
 }
 
-static void take_nothing(void *arg, const struct account_head *head, const char *bytes)
-{
-	(void)arg;
-	(void)head;
-	(void)bytes;
-}
-
 /* Reads this process, which holds no guest: so it is known at once what works. */
 static int try_reading(struct account_reader *reader, struct error *error)
 {
-	int err = account_read(reader, getpid(), false, take_nothing, NULL);
+	int err = account_read(reader, getpid(), false, NULL, NULL);
 
 	reader->reads_one = !err;
 	account_forget(reader, getpid());
 	if (err == -EINVAL || err == -E2BIG)
-		err = account_read(reader, 0, false, take_nothing, NULL);
+		err = account_read(reader, 0, false, NULL, NULL);
 	if (err)
 		return error_set(error, err, "cannot read VMs and vCPUs by BPF: %s",
 				 strerror(-err));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes rows of the samples in DIR/kvmtop/counters, exits and host. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "arch/arch.h"
 #include "arch/argument.h"
 #include "lib/array.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "providers/playback/captured.h"
@@ -100,6 +98,14 @@ static int captured_collect(void *state, struct sample *sample, struct error *er
 	sample->time_ns[captured->args.source] = captured->file.time_ns;
 	played_rows_sample(&captured->rows, &want->fields, flags, sample);
 	return 0;
+}
+
+static int check_file(const struct provider_args *args, const char *name, const char *what,
+		      struct error *error)
+{
+	return env_has(args->env, "%s", name) ? 0 :
+		error_set(error, -ENODATA, "no %s were captured: there is no %s%s", what,
+			  args->env->root, name);
 }
 
 static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
@@ -246,20 +252,30 @@ static bool add_part(struct exit_fields *fields, const char *name, const char *r
 	return false;
 }
 
+/* The text in the brackets of a name, which is cut there; NULL: it has none. */
+static char *cut_brackets(char *name)
+{
+	char *inner = strchr(name, '('), *end = name + strlen(name) - 1;
+
+	if (!inner || *end != ')')
+		return NULL;
+	*inner++ = '\0';
+	*end = '\0';
+	return inner;
+}
+
 /*
  * name: "vmexit(REASON)", "vmexit_idle(REASON)", or "msr(REASON LABEL)"; others have no field of
  * their own.
  */
 static void add_name(struct exit_fields *fields, const struct reasons *reasons, char *name)
 {
-	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
+	char *inner = cut_brackets(name), *label;
 	const struct reason *known;
 	enum exit_kind kind;
 
-	if (!inner || *end != ')' || inner + 1 == end)
+	if (!inner || !*inner)
 		return;
-	*inner++ = '\0';
-	*end = '\0';
 	label = strchr(inner, ' ');
 	if (add_part(fields, name, inner))
 		return;
@@ -310,12 +326,10 @@ static void add_exit_fields(const struct captured *captured)
 static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct captured *captured;
-	char path[PATH_MAX];
-	int err;
+	int err = check_file(args, EXITS_PATH, "exits", error);
 
-	if (!path_exists(env_path(args->env, path, sizeof(path), EXITS_PATH)))
-		return error_set(error, -ENODATA, "no exits were captured: there is no %s", path);
-	err = captured_new(args, EXITS_PATH, exit_key, &captured, error);
+	if (!err)
+		err = captured_new(args, EXITS_PATH, exit_key, &captured, error);
 	if (err)
 		return err;
 	add_exit_fields(captured);
@@ -363,13 +377,9 @@ static bool host_key(const struct captured *captured, const struct want *want, i
 /* name: "vmm(NAME)"; others are known. */
 static void add_host_name(const struct host_fields *fields, char *name)
 {
-	char *inner = strchr(name, '('), *end = name + strlen(name) - 1;
+	char *inner = cut_brackets(name);
 
-	if (!inner || *end != ')')
-		return;
-	*inner++ = '\0';
-	*end = '\0';
-	if (strcmp(name, "vmm") == 0)
+	if (inner && strcmp(name, "vmm") == 0)
 		host_fields_thread(fields, inner);
 }
 
@@ -431,13 +441,10 @@ static void add_counters(const struct captured *captured, bool is_child)
 static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct captured *captured;
-	char path[PATH_MAX];
-	int err;
+	int err = check_file(args, ACCOUNT_PATH, "statistics", error);
 
-	if (!path_exists(env_path(args->env, path, sizeof(path), ACCOUNT_PATH)))
-		return error_set(error, -ENODATA, "no statistics were captured: there is no %s",
-				 path);
-	err = captured_new(args, ACCOUNT_PATH, host_key, &captured, error);
+	if (!err)
+		err = captured_new(args, ACCOUNT_PATH, host_key, &captured, error);
 	if (err)
 		return err;
 	add_counters(captured, false);

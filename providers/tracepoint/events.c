@@ -18,27 +18,6 @@
 #include "providers/providers.h"
 #include "providers/tracepoint/engine.h"
 
-static bool is_kvm_system(const char *system)
-{
-	return strncmp(system, "kvm", 3) == 0;
-}
-
-/*
- * kvmmmu traces the shadow page tables, some of its events for every page touched. Only a filter
- * that names these events is worth their cost.
- */
-static bool is_extra_system(const char *system)
-{
-	return strcmp(system, "kvmmmu") == 0;
-}
-
-static void counter_release(struct counter *counter)
-{
-	free(counter->system);
-	free(counter->event);
-	free(counter->filter);
-}
-
 /* Takes over the strings of the counter. */
 static void counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
 {
@@ -63,7 +42,11 @@ static uint8_t exit_rank(const struct arch *arch, const char *system, const char
 	return is_event(exit, system, event) ? 1 : 0;
 }
 
-/* Under its name, or, if another system has that event too, as SYSTEM:EVENT. */
+/*
+ * Under its name, or, if another system has that event too, as SYSTEM:EVENT. kvmmmu traces the
+ * shadow page tables, some of its events for every page touched: only a filter that names these
+ * events is worth their cost.
+ */
 static void event_add(struct tracepoint_events *events, const char *system, const char *event,
 		      uint64_t id)
 {
@@ -72,7 +55,7 @@ static void event_add(struct tracepoint_events *events, const char *system, cons
 		.name = event,
 		.parent = FIELD_NONE,
 		.source = events->args.source,
-		.is_extra = is_extra_system(system),
+		.is_extra = strcmp(system, "kvmmmu") == 0,
 		.exit_rank = exit_rank(events->args.env->arch, system, event),
 	};
 	uint32_t field;
@@ -153,15 +136,6 @@ out:
 	free(format);
 }
 
-static void splits_add(struct tracepoint_events *events)
-{
-	const struct split *split = events->args.env->arch->splits;
-
-	for (; split && split->event; split++)
-		split_add(events, split);
-	split_add(events, &arch_userspace_split);
-}
-
 static size_t list_sort(char **list)
 {
 	size_t n = 0;
@@ -194,14 +168,17 @@ static void system_add(struct tracepoint_events *events, const char *system)
 static void systems_add(struct tracepoint_events *events)
 {
 	char **systems = tracefs_event_systems(events->args.env->tracefs);
+	const struct split *split = events->args.env->arch->splits;
 	size_t n = list_sort(systems);
 
 	for (size_t i = 0; i < n; i++) {
-		if (is_kvm_system(systems[i]))
+		if (strncmp(systems[i], "kvm", 3) == 0)
 			system_add(events, systems[i]);
 	}
 	tracefs_list_free(systems);
-	splits_add(events);
+	for (; split && split->event; split++)
+		split_add(events, split);
+	split_add(events, &arch_userspace_split);
 }
 
 /*
@@ -231,8 +208,11 @@ int tracepoint_events_find(struct tracepoint_events *events, const struct provid
 
 void tracepoint_events_release(struct tracepoint_events *events)
 {
-	for (size_t i = 0; i < events->nr; i++)
-		counter_release(&events->counters[i]);
+	for (size_t i = 0; i < events->nr; i++) {
+		free(events->counters[i].system);
+		free(events->counters[i].event);
+		free(events->counters[i].filter);
+	}
 	free(events->counters);
 	events->counters = NULL;
 	events->nr = events->room = 0;

@@ -84,31 +84,25 @@ static bool slot_is_missing(const struct perf_state *perf, const struct perf_tar
 	       perf->is_wanted[counter] && !perf->failed[counter];
 }
 
-static int group_begin(struct perf_state *perf, struct perf_target *at,
-		       struct perf_group **ret_group)
-{
-	struct target target = at->target;
-	int leader;
-
-	pthread_mutex_unlock(&perf->lock);
-	leader = perf_leader_open(&target);
-	pthread_mutex_lock(&perf->lock);
-	if (leader < 0)
-		return leader;
-	*ret_group = perf_target_add_group(at, leader);
-	return 0;
-}
-
 /* The group to open into, a new one if need be: 0 or -errno. */
 static int group_to_open(struct perf_state *perf, struct perf_target *at,
 			 struct perf_group **ret_group)
 {
 	struct perf_group *group = at->groups;
+	struct target target = at->target;
 
 	while (group && (group->is_full || group->is_enabled))
 		group = group->next;
-	if (!group)
-		return group_begin(perf, at, ret_group);
+	if (!group) {
+		int leader;
+
+		pthread_mutex_unlock(&perf->lock);
+		leader = perf_leader_open(&target);
+		pthread_mutex_lock(&perf->lock);
+		if (leader < 0)
+			return leader;
+		group = perf_target_add_group(at, leader);
+	}
 	*ret_group = group;
 	return 0;
 }

@@ -153,19 +153,12 @@ void perf_group_stop(struct perf_group *group)
 	group->is_enabled = false;
 }
 
-/* Reads an event's group. Returns how many values there are. */
-static uint64_t read_values(int fd, struct perf_values *buffer)
-{
-	ssize_t n = read(fd, buffer, sizeof(*buffer));
-
-	return n < (ssize_t)sizeof(buffer->nr) ? 0 : buffer->nr;
-}
-
 /* Returns false when an event of the group is missing: see read_each(). */
 static bool read_group(struct perf_target *at, const struct perf_group *group,
 		       struct perf_values *buffer)
 {
-	uint64_t nr = read_values(group->leader, buffer);
+	ssize_t size = read(group->leader, buffer, sizeof(*buffer));
+	uint64_t nr = size < (ssize_t)sizeof(buffer->nr) ? 0 : buffer->nr;
 	uint32_t i = 0;
 
 	/*

@@ -37,12 +37,6 @@ static uint64_t ns_of(const struct view *view, const struct view_row *row, enum 
 /* ---- folded */
 
 /* The format has no way to write a separator: it becomes another character. */
-static void print_name(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		fputc(*name == ';' ? ':' : *name == '\n' ? '_' : *name, out);
-}
-
 static void print_folded(void *state, FILE *out, const struct lines_sample *sample)
 {
 	const struct view *view = sample->view;
@@ -59,7 +53,8 @@ static void print_folded(void *state, FILE *out, const struct lines_sample *samp
 		for (unsigned int level = 0; level <= row->depth; level++) {
 			if (level)
 				fputc(';', out);
-			print_name(out, names[level]);
+			for (const char *at = names[level]; *at; at++)
+				fputc(*at == ';' ? ':' : *at == '\n' ? '_' : *at, out);
 		}
 		fprintf(out, " %" PRIu64 "\n", us);
 	}
@@ -69,16 +64,11 @@ const struct lines_type lines_folded = { .print = print_folded };
 
 /* ---- the picture */
 
-static bool starts_letter(char byte)
-{
-	return ((unsigned char)byte & 0xc0) != 0x80; /* UTF-8's others continue one */
-}
-
-/* An SVG with a part of a letter is no XML. */
+/* An SVG with a part of a letter is no XML: UTF-8's bytes from 0x80 to 0xbf continue one. */
 static void print_escaped(FILE *out, const char *text, size_t letters)
 {
 	for (; *text; text++) {
-		if (starts_letter(*text) && !letters--)
+		if (((unsigned char)*text & 0xc0) != 0x80 && !letters--)
 			break;
 		if (*text == '<')
 			fputs("&lt;", out);

@@ -1229,15 +1229,14 @@ TEST(bad_lines_are_named, setup, teardown)
 /* Every threshold has a name that ends in its unit, and no name is there twice. */
 TEST(names_have_units, setup, teardown)
 {
-	const char *name, *other, *help;
-	double by_default;
+	const char *name;
 
-	for (size_t i = 0; thresholds_at(i, &name, &by_default, &help); i++) {
+	for (size_t i = 0; (name = thresholds_at(i).name); i++) {
 		assert_true(strstr(name, "_ratio") || strstr(name, "_per_second") ||
 			    strstr(name, "_seconds"));
-		assert_true(by_default > 0);
-		for (size_t j = 0; j < i && thresholds_at(j, &other, &by_default, &help); j++)
-			assert_string_not_equal(name, other);
+		assert_true(thresholds_at(i).by_default > 0);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(name, thresholds_at(j).name);
 	}
 }
 
