@@ -361,8 +361,8 @@ static int read_vcpus(struct db *db, const struct guest *guest, const struct sto
 			sqlite3_reset(row);
 			return db_damaged(db, error);
 		}
-		array_grow(&vcpus->list, &vcpus->room, vcpus->nr + 1);
-		vcpus->list[vcpus->nr++] = (struct vcpu){ .index = (int)index, .tid = (pid_t)tid };
+		*array_add(vcpus->list, vcpus->nr, vcpus->room) =
+			(struct vcpu){ .index = (int)index, .tid = (pid_t)tid };
 	}
 	return err;
 }

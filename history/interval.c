@@ -137,8 +137,7 @@ static int find_forgotten(struct interval *interval, uint64_t low_id, const stru
 					  error);
 		if (err || at.id <= low_id)
 			break;
-		array_grow(&interval->ids, &interval->room_ids, interval->nr_ids + 1);
-		interval->ids[interval->nr_ids++] = at.id--;
+		*array_add(interval->ids, interval->nr_ids, interval->room_ids) = at.id--;
 	}
 	return err == -ENOENT ? 0 : err;
 }

@@ -5,6 +5,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/number.h"
 #include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -161,9 +162,7 @@ static uint64_t longest_of(const struct minute_sum *sum)
 
 static int compare_sums(const struct minute_sum *a, const struct minute_sum *b)
 {
-	if (a->key.guest != b->key.guest)
-		return a->key.guest < b->key.guest ? -1 : 1;
-	return (a->key.field > b->key.field) - (a->key.field < b->key.field);
+	return compared(a->key.guest, b->key.guest) ?: compared(a->key.field, b->key.field);
 }
 
 static int write_row(struct history_file *file, const struct minute_sum *sum, struct error *error)

@@ -343,8 +343,8 @@ static void take_long_exits(struct moment_taker *taker, const struct long_exits 
 
 static void take_field(struct moment *moment, uint32_t id, const struct field *from)
 {
-	array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1);
-	moment->fields[moment->nr_fields++] = (struct moment_field){ id, *from };
+	*array_add(moment->fields, moment->nr_fields, moment->room_fields) =
+		(struct moment_field){ id, *from };
 }
 
 static uint32_t flags_of(const struct moment_taker *taker, const struct facts *facts)

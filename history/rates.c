@@ -68,8 +68,7 @@ void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr)
 
 void rates_add(struct rates *rates, const struct rates_change *change)
 {
-	array_grow(&rates->changes, &rates->room_changes, rates->nr_changes + 1);
-	rates->changes[rates->nr_changes++] = *change;
+	*array_add(rates->changes, rates->nr_changes, rates->room_changes) = *change;
 }
 
 /* ---- putting */

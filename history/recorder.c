@@ -59,8 +59,7 @@ static void note_begin(struct causes *causes, const struct finding *finding,
 	struct moment_notice *notice = moment_add_notice(moment);
 	struct cause *cause;
 
-	array_grow(&causes->list, &causes->room, causes->nr + 1);
-	cause = &causes->list[causes->nr++];
+	cause = array_add(causes->list, causes->nr, causes->room);
 	*cause = (struct cause){ .rule = finding->rule, .guest = finding->guest };
 	if (guest)
 		snprintf(cause->name, sizeof(cause->name), "guest %s (pid %d)", guest->name,

@@ -38,8 +38,7 @@ static struct left *begin_left(struct sums *sums, const struct changes *changes,
 	const struct change_timing *timing = changes_timing(changes, change);
 	struct left *left;
 
-	array_grow_unset(&sums->lefts, &sums->room, sums->nr + 1);
-	left = &sums->lefts[sums->nr++];
+	left = array_add(sums->lefts, sums->nr, sums->room);
 	*left = (struct left){ .row = row, .count = change->count };
 	if (!timing)
 		return left;

@@ -165,8 +165,8 @@ static struct rate_sum *sum_of(struct stretch *stretch, const struct key *key)
 				  stretch->nr_sums, key);
 
 	if (at == stretch->nr_sums) {
-		array_grow_unset(&stretch->sums, &stretch->room_sums, at + 1);
-		stretch->sums[stretch->nr_sums++] = (struct rate_sum){ .key = *key };
+		*array_add(stretch->sums, stretch->nr_sums, stretch->room_sums) =
+			(struct rate_sum){ .key = *key };
 	}
 	return &stretch->sums[at];
 }

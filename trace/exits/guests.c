@@ -6,6 +6,7 @@
 
 #include "lib/hash.h"
 #include "lib/file.h"
+#include "lib/number.h"
 #include "lib/text.h"
 #include "host/guest_name.h"
 #include "trace/exits/guests.h"
@@ -204,9 +205,7 @@ static struct guest_threads list_members(const struct trace *trace, const struct
 
 static int compare_guests(const struct recorded_guest *x, const struct recorded_guest *y)
 {
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return compared(x->pid, y->pid) ?: strcmp(x->name, y->name);
 }
 
 static int compare_members(const void *a, const void *b)
@@ -214,11 +213,7 @@ static int compare_members(const void *a, const void *b)
 	const struct guest_thread *x = a, *y = b;
 	int order = x->guest == y->guest ? 0 : compare_guests(x->guest, y->guest);
 
-	if (order)
-		return order;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
+	return order ?: compared(x->vcpu, y->vcpu) ?: compared(x->thread->tid, y->thread->tid);
 }
 
 static void number_vcpus(struct guest_threads *members)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/number.h"
 #include "lib/xalloc.h"
 #include "trace/recording/reader.h"
 #include "trace/recording/trace.h"
@@ -64,12 +65,8 @@ static int compare_tids(const void *a, const void *b)
 {
 	const struct guest_tid *one = a, *other = b;
 
-	if (one->tid != other->tid)
-		return one->tid < other->tid ? -1 : 1;
-	if (one->guest != other->guest)
-		return one->guest < other->guest ? -1 : 1;
-	return (int)((uint32_t)one->vcpu > (uint32_t)other->vcpu) -
-	       (int)((uint32_t)one->vcpu < (uint32_t)other->vcpu);
+	return compared(one->tid, other->tid) ?: compared(one->guest, other->guest) ?:
+	       compared((uint32_t)one->vcpu, (uint32_t)other->vcpu);
 }
 
 static void list_tids(struct trace_file *file)

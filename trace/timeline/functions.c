@@ -168,8 +168,7 @@ static void push(struct traced_thread *thread, int64_t ns, const char *name,
 		ns = caller->begin_ns + 1;
 	if (ns < before_ns)
 		ns = before_ns;
-	array_grow(&thread->frames, &thread->room, thread->depth + 1);
-	thread->frames[thread->depth++] = (struct frame){
+	*array_add(thread->frames, thread->depth, thread->room) = (struct frame){
 		.begin_ns = ns,
 		.last_ns = ns,
 		.name = xstrdup(name),
