@@ -26,15 +26,18 @@ static void look_up(struct functions *functions, uint64_t address)
 
 static void take_maps(struct functions *functions, const uint8_t *data, size_t size)
 {
-	char *text = strndup((const char *)data, size), *line, *rest = text;
+	pid_t pid = PID;
+	struct process *process = hash_get(functions->processes, pid, &pid);
+	char *line, *rest = strndup((const char *)data, size);
 
+	process->is_read = true;
+	process->text = rest;
 	while ((line = strsep(&rest, "\n")))
-		take_line(functions, line);
-	for (size_t i = 0; i < functions->nr_maps && i < 100; i++) {
-		look_up(functions, functions->maps[i].begin);
-		look_up(functions, functions->maps[i].end);
+		take_line(process, line);
+	for (size_t i = 0; i < process->nr_maps && i < 100; i++) {
+		look_up(functions, process->maps[i].begin);
+		look_up(functions, process->maps[i].end);
 	}
-	free(text);
 }
 
 static void take_program(const struct env *env, const uint8_t *data, size_t size)
@@ -61,7 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	functions = functions_new(&env);
-	functions->pid = PID;
 	if (data[0] == 'm')
 		take_maps(functions, data + 1, size - 1);
 	else
