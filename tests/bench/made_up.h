@@ -22,8 +22,8 @@
 #define REASONS 20
 #define EVENTS 8
 #define KINDS 4	     /* of arguments, of each vCPU */
-#define ARGUMENTS 12 /* of each vCPU, of two thirds of its exits */
-#define CULPRITS 5   /* what has the CPU while a vCPU waits, some 10 times a second */
+#define MADE_UP_ARGUMENTS 12 /* of each vCPU, of two thirds of its exits */
+#define MADE_UP_CULPRITS 5   /* what has the CPU while a vCPU waits, some 10 times a second */
 #define LONG_PER_S 5 /* long exits of all guests */
 #define ZIPF 1.2
 #define BUSIEST 3000.0 /* exits a second of a vCPU; the idlest: 1 */
@@ -49,12 +49,12 @@ struct made_up {
 	uint64_t *counts;
 	struct timing *kept_timings; /* the same of arguments and culprits, with their kinds */
 	uint64_t *kept_counts;
-	uint32_t arguments[ARGUMENTS], waits, culprits[CULPRITS]; /* fields */
+	uint32_t arguments[MADE_UP_ARGUMENTS], waits, culprits[MADE_UP_CULPRITS]; /* fields */
 	uint64_t now_ns;
 	uint64_t random_state;
 };
 
-#define KEPT (KINDS + ARGUMENTS + 1 + CULPRITS) /* rows of a vCPU */
+#define KEPT (KINDS + MADE_UP_ARGUMENTS + 1 + MADE_UP_CULPRITS) /* rows of a vCPU */
 
 static inline double uniform(uint64_t *random_state)
 {
@@ -142,16 +142,16 @@ static inline void add_kept_fields(struct made_up *made_up)
 {
 	char name[64];
 
-	for (uint32_t i = 0; i < ARGUMENTS; i++) {
+	for (uint32_t i = 0; i < MADE_UP_ARGUMENTS; i++) {
 		snprintf(name, sizeof(name), "0x%x write 2", 0x1000 * i);
 		made_up->arguments[i] = exit_fields_argument(
-			&made_up->exit_fields, EXITS_IOPORT + i * KINDS / ARGUMENTS, "REASON_0",
+			&made_up->exit_fields, EXITS_IOPORT + i * KINDS / MADE_UP_ARGUMENTS, "REASON_0",
 			made_up->reasons[0], name);
 	}
 	made_up->waits = fields_add(made_up->fields, &(struct field){
 		.name = "waits", .parent = FIELD_NONE, .source = PROVIDER_WHO, .use = USE_WAIT,
 		.part = WAIT_ALL, .reason = FIELD_NONE });
-	for (uint32_t i = 0; i < CULPRITS; i++) {
+	for (uint32_t i = 0; i < MADE_UP_CULPRITS; i++) {
 		snprintf(name, sizeof(name), "waits(guest %u guest-%u vCPU 0)", 1000 + 10 * i, i);
 		made_up->culprits[i] = fields_add(made_up->fields, &(struct field){
 			.name = name, .parent = made_up->waits, .source = PROVIDER_WHO,
@@ -292,18 +292,18 @@ static inline void add_kept(struct made_up *made_up, uint32_t thread, double exi
 {
 	struct timing *timings = &made_up->kept_timings[thread * KEPT];
 	uint64_t *counts = &made_up->kept_counts[thread * KEPT];
-	struct timing *arguments = &timings[KINDS + 1], *culprits = &arguments[ARGUMENTS];
-	uint64_t *nr_arguments = &counts[KINDS + 1], *nr_culprits = &nr_arguments[ARGUMENTS];
+	struct timing *arguments = &timings[KINDS + 1], *culprits = &arguments[MADE_UP_ARGUMENTS];
+	uint64_t *nr_arguments = &counts[KINDS + 1], *nr_culprits = &nr_arguments[MADE_UP_ARGUMENTS];
 	struct key key = { 1 + thread / made_up->nr_vcpus, (int32_t)(thread % made_up->nr_vcpus),
 			   FIELD_NONE };
 
 	memset(timings, 0, (KINDS + 1) * sizeof(*timings));
 	memset(counts, 0, (KINDS + 1) * sizeof(*counts));
-	for (uint32_t i = 0; i < ARGUMENTS && made_up->keeps & 1U << KEEP_HOTSPOTS; i++) {
+	for (uint32_t i = 0; i < MADE_UP_ARGUMENTS && made_up->keeps & 1U << KEEP_HOTSPOTS; i++) {
 		make_durations(made_up, made_up->shares[i], exits * made_up->rates[i],
 			       &arguments[i], &nr_arguments[i]);
-		add_part(&arguments[i], nr_arguments[i], &timings[i * KINDS / ARGUMENTS],
-			 &counts[i * KINDS / ARGUMENTS]);
+		add_part(&arguments[i], nr_arguments[i], &timings[i * KINDS / MADE_UP_ARGUMENTS],
+			 &counts[i * KINDS / MADE_UP_ARGUMENTS]);
 		key.field = made_up->arguments[i];
 		add_timed(made_up, key, nr_arguments[i], &arguments[i]);
 	}
@@ -311,7 +311,7 @@ static inline void add_kept(struct made_up *made_up, uint32_t thread, double exi
 		key.field = made_up->exit_fields.parents[EXITS_IOPORT + i];
 		add_timed(made_up, key, counts[i], &timings[i]);
 	}
-	for (uint32_t i = 0; i < CULPRITS && made_up->keeps & 1U << KEEP_WHO; i++) {
+	for (uint32_t i = 0; i < MADE_UP_CULPRITS && made_up->keeps & 1U << KEEP_WHO; i++) {
 		make_durations(made_up, made_up->shares[REASONS - 1 - i],
 			       made_up->interval_s * 10 / (1 << i), &culprits[i],
 			       &nr_culprits[i]);
@@ -344,7 +344,7 @@ static inline void add_long_exits(struct made_up *made_up)
 			.vcpu = (int32_t)(made_up->nr_vcpus * uniform(state)),
 			.cpu = (uint32_t)(64 * uniform(state)),
 			.reason = made_up->reasons[0],
-			.argument = made_up->arguments[(int)(ARGUMENTS * uniform(state))],
+			.argument = made_up->arguments[(int)(MADE_UP_ARGUMENTS * uniform(state))],
 		};
 
 		long_exits_add(exits, &exit);
