@@ -293,7 +293,8 @@ static inline void add_kept(struct made_up *made_up, uint32_t thread, double exi
 	struct timing *timings = &made_up->kept_timings[thread * KEPT];
 	uint64_t *counts = &made_up->kept_counts[thread * KEPT];
 	struct timing *arguments = &timings[KINDS + 1], *culprits = &arguments[MADE_UP_ARGUMENTS];
-	uint64_t *nr_arguments = &counts[KINDS + 1], *nr_culprits = &nr_arguments[MADE_UP_ARGUMENTS];
+	uint64_t *nr_arguments = &counts[KINDS + 1];
+	uint64_t *nr_culprits = &nr_arguments[MADE_UP_ARGUMENTS];
 	struct key key = { 1 + thread / made_up->nr_vcpus, (int32_t)(thread % made_up->nr_vcpus),
 			   FIELD_NONE };
 
