@@ -145,8 +145,8 @@ static inline void add_kept_fields(struct made_up *made_up)
 	for (uint32_t i = 0; i < MADE_UP_ARGUMENTS; i++) {
 		snprintf(name, sizeof(name), "0x%x write 2", 0x1000 * i);
 		made_up->arguments[i] = exit_fields_argument(
-			&made_up->exit_fields, EXITS_IOPORT + i * KINDS / MADE_UP_ARGUMENTS, "REASON_0",
-			made_up->reasons[0], name);
+			&made_up->exit_fields, EXITS_IOPORT + i * KINDS / MADE_UP_ARGUMENTS,
+			"REASON_0", made_up->reasons[0], name);
 	}
 	made_up->waits = fields_add(made_up->fields, &(struct field){
 		.name = "waits", .parent = FIELD_NONE, .source = PROVIDER_WHO, .use = USE_WAIT,
