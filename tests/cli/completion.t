@@ -17,6 +17,12 @@ options_of() {
 		grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '
 }
 
+# The columns that an error lists, and those that stand next: both in the order of the alphabet.
+listed() {
+	sed -n '/there are:$/,/^Try/s/^  //p' "$TMP/err" | tr -s ' ' '\n' | sort | tr '\n' ' '
+}
+sorted() { tr -s ' ' '\n' | sort | tr '\n' ' '; }
+
 commands=$("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p')
 is "$(next '')" "$(printf '%s ' $commands)" "the commands, where one can stand"
 for command in "" $commands; do
@@ -31,15 +37,14 @@ done
 is "$(next exits $amd --diff '')" "web1 db1 " "exits --diff: guests, too"
 for view in $(next --view ''); do
 	"$KVMTOP" -1 --view $view -k none 2>"$TMP/err"
-	is "$(next --view $view -k '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
+	is "$(next --view $view -k '' | sorted)" "$(listed)" \
 		"-o: the columns of the view $view"
 done
 is "$(next --view guests -k '')" "$(next -b -k '')" "-b is a view, too"
 is "$(next --view=guests -k '')" "$(next --view = guests -k '')" \
 	"--view=NAME, in bash's pieces, too"
 "$KVMTOP" exits -k none 2>"$TMP/err"
-is "$(next exits -k '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
-	"exits -k: its columns"
+is "$(next exits -k '' | sorted)" "$(listed)" "exits -k: its columns"
 like "$(next report -k '')" 'stddev_ns' "report -k: what only recordings have, too"
 like "$(next report --view host -k '')" '^cpu node' "and of a view its own"
 # Each word is one that the option takes.

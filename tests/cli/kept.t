@@ -18,10 +18,10 @@ of() {
 	[ $# -gt 0 ] || set -- --at "2026-11-21 03:01:05"
 	TZ=UTC0 "$KVMTOP" -r "$o_file" -1 --view "$o_view" "$@" 2>&1
 }
-long='03:01:05\.123000 +87\.3ms +90\.0 +10\.0ms +io +0x1f0 read 2 IDE1 +db1 +1001 +0 +3 +0xf{8}8'
+long='03:01:05\.123000 +87\.3ms +78\.6ms +10\.0ms +io +0x1f0 read 2 IDE1 +db1 +1001 +0 +3 +0xf{8}8'
 like "$(of "$night" long)" "^$long" "a long exit of then: the text"
 like "$(of "$night" long --at "2026-11-21 03:01:05" --csv)" \
-	',1795230065123000000,87300000,90\.000,78570000,,10000000,io,0x1f0 read 2 IDE1,db1,1001,' \
+	',1795230065123000000,87300000,78570000,,10000000,io,0x1f0 read 2 IDE1,db1,1001,' \
 	"CSV"
 like "$(of "$night" long --at "2026-11-21 03:01:05" --json)" \
 	'"end_ns":1795230065123000000,"took_ns":87300000,.*"argument":"0x1f0 read 2 IDE1"' "JSON"

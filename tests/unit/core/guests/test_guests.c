@@ -1609,7 +1609,7 @@ TEST(test_by_name_with_many, setup, teardown)
 	const struct guest *guest = NULL;
 	char name[64];
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 300; i++) {
 		snprintf(name, sizeof(name), "guest-number-%03d", i);
 		assert_int_not_equal(guests_add_fake(box->guests, 1000 + 10 * i, name, 1), 0);
 		assert_int_not_equal(guests_add_fake(box->guests, 5000 + 10 * i, "same", 1), 0);
@@ -1619,7 +1619,7 @@ TEST(test_by_name_with_many, setup, teardown)
 	assert_string_equal(box->error.text + strlen(box->error.text) - 5, ", ...");
 	assert_int_equal(guests_by_name(box->guests, "same", &guest, &box->error), -ENOTUNIQ);
 	assert_non_null(
-		strstr(box->error.text, "100 guests are named \"same\" (pids 5000, 5010, "));
+		strstr(box->error.text, "300 guests are named \"same\" (pids 5000, 5010, "));
 	guests_advise(-ENOTUNIQ, &box->error, "use -p PID");
 	assert_non_null(strstr(box->error.text, ", ...): use -p PID"));
 	memset(name, 'x', sizeof(name) - 1);
