@@ -91,13 +91,14 @@ static const char *skip_blanks(const char *text)
 	return text;
 }
 
-/* What follows the word; NULL: text does not begin with it. */
+/* What follows the word; NULL: text does not begin with it. "+08", a zone, is not in "+08:00". */
 static const char *skip_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);
+	bool is_word = len && strncmp(text, word, len) == 0 && text[len] != ':' &&
+		       !isalnum((unsigned char)text[len]);
 
-	return strncmp(text, word, len) == 0 && !isalpha((unsigned char)text[len]) ? text + len :
-										     NULL;
+	return is_word ? text + len : NULL;
 }
 
 /* ".25" as nanoseconds, where it is there. Returns what follows. */

@@ -132,6 +132,25 @@ TEST(half_an_hour_is_an_offset)
 	means("2026-11-21", "2026-11-22 10:31:07", "2026-11-20 18:30:00");
 }
 
+/* Names of zones that are numbers, as those of Asia/Dubai and America/Sao_Paulo. */
+TEST(zones_named_by_a_number)
+{
+	static const char *const zones[] = { "<-03>3", "<+04>-4", "<+03>-3", "<+08>-8",
+					     "<+0545>-5:45", "<-03>3<-02>,M10.3.0/0,M2.3.0/0" };
+	const char *now = "2026-11-22 12:00:00";
+
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		use_zone(zones[i]);
+		means("2026-11-21 03:12:10-03:00", now, "2026-11-21 06:12:10");
+		means("2026-11-21 03:12:10 +0800", now, "2026-11-20 19:12:10");
+		means("2026-11-21 03:12:10+04:00", now, "2026-11-20 23:12:10");
+		means("2026-11-21T03:12:10+03", now, "2026-11-21 00:12:10");
+		means("2026-11-21T03:12:10+0545", now, "2026-11-20 21:27:10");
+	}
+	use_zone("<+08>-8");
+	means("03:12 +08", now, "2026-11-21 19:12:00");
+}
+
 /* 2026-10-25: at 03:00 CEST clocks are set to 02:00 CET. */
 static void clocks_go_back(void)
 {
