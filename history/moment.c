@@ -320,7 +320,10 @@ static int compare_end(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* The longest of the latest sample, in the order in which they ended. */
+/*
+ * The longest of the latest sample, in the order in which they ended. Halts are listed while a
+ * screen shows them: a history has none.
+ */
 static void take_long_exits(struct moment_taker *taker, const struct long_exits *from,
 			    struct long_exits *to)
 {
@@ -329,14 +332,19 @@ static void take_long_exits(struct moment_taker *taker, const struct long_exits 
 	to->longer_ns = from->longer_ns;
 	to->lost = from->lost_latest;
 	long_exits_reset(all);
-	for (size_t i = from->nr - from->nr_latest; i < from->nr; i++)
-		long_exits_add(all, long_exits_at(from, i));
+	for (size_t i = from->nr - from->nr_latest; i < from->nr; i++) {
+		const struct long_exit *exit = long_exits_at(from, i);
+
+		if (!exit->is_idle)
+			long_exits_add(all, exit);
+	}
 	if (all->nr > LONG_EXITS_KEPT) {
 		qsort(all->list, all->nr, sizeof(*all->list), compare_took);
 		to->lost += all->nr - LONG_EXITS_KEPT;
 		all->nr = LONG_EXITS_KEPT;
-		qsort(all->list, all->nr, sizeof(*all->list), compare_end);
 	}
+	if (all->nr)
+		qsort(all->list, all->nr, sizeof(*all->list), compare_end);
 	for (size_t i = 0; i < all->nr; i++)
 		long_exits_add(to, &all->list[i]);
 }

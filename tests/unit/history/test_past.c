@@ -838,6 +838,57 @@ TEST(totals_have_what_was_forgotten)
 	fields_free(fields);
 }
 
+/* The next sample has so many long exits, the latest first; each second one is a halt. */
+static void take_long(const struct facts *facts, struct stats *stats, uint64_t second, size_t nr,
+		      struct moment_taker *taker, struct moment *moment)
+{
+	struct sample sample = { 0 };
+
+	sample_reset(&sample);
+	for (size_t i = 0; i < nr; i++) {
+		const struct long_exit exit = { .end_ns = second * SECOND - i,
+						.took_ns = i % 2 ? SECOND : SECOND / 100,
+						.is_idle = i % 2, .argument = FIELD_NONE };
+
+		long_exits_add(&sample.long_exits, &exit);
+	}
+	sample.time_ns[0] = second * SECOND;
+	stats_update(stats, facts->fields, &sample);
+	moment_take(taker, facts, second * SECOND, moment);
+	sample_release(&sample);
+	for (size_t i = 0; i < moment->long_exits.nr; i++) {
+		const struct long_exit *exit = long_exits_at(&moment->long_exits, i);
+
+		assert_false(exit->is_idle);
+		if (i)
+			assert_true(exit->end_ns > exit[-1].end_ns);
+	}
+}
+
+/* Halts, which a screen may list, push nothing out. */
+TEST(long_exits_without_halts)
+{
+	struct fields *fields = fields_new();
+	struct stats *stats = stats_new();
+	struct guests *guests = guests_new(NULL);
+	struct field_set wanted = { 0 };
+	const struct facts facts = { .fields = fields, .stats = stats, .guests = guests,
+				     .wanted = &wanted };
+	struct moment_taker taker = { .has_long_exits = true };
+	struct moment moment = { 0 };
+
+	take_long(&facts, stats, 1, 2 * LONG_EXITS_KEPT + 1, &taker, &moment);
+	assert_int_equal(moment.long_exits.nr, LONG_EXITS_KEPT);
+	assert_int_equal(moment.long_exits.lost, 1);
+	take_long(&facts, stats, 2, 6, &taker, &moment);
+	assert_int_equal(moment.long_exits.nr, 3);
+	moment_taker_release(&taker);
+	moment_release(&moment);
+	guests_free(guests);
+	stats_free(stats);
+	fields_free(fields);
+}
+
 /* The clock is set back after 30: the moments of a time are in two places. */
 TEST(runs_of_a_time)
 {
