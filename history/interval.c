@@ -368,23 +368,32 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 
 /* ---- long exits: of each moment that has any */
 
-/* Where the clock was set, moments of other times may be among the others. */
+/*
+ * Where the clock was set, moments of other times may be among the others. How long they were
+ * listed is a part of the interval: the lengths of moments add up to another one.
+ */
 static int read_long_exits(struct interval *interval, struct error *error)
 {
 	struct long_exits *exits = &interval->long_exits;
 	struct stored at = interval->first;
+	uint64_t all_ns = 0;
 	int err = 0;
 
 	long_exits_reset(exits);
 	reader_hold(interval->reader, true);
 	while (!err && at.id <= interval->last.id) {
 		if (at.elapsed_ns && at.time_ns > interval->from_ns &&
-		    at.time_ns <= interval->to_ns)
+		    at.time_ns <= interval->to_ns) {
 			err = reader_long_exits(interval->reader, &at, exits, error);
+			all_ns += at.elapsed_ns;
+		}
 		if (!err)
 			err = reader_step(interval->reader, &at, false, &at, error);
 	}
 	reader_hold(interval->reader, false);
+	if (exits->listed_ns)
+		exits->listed_ns = (uint64_t)((double)interval->elapsed_ns *
+					      ((double)exits->listed_ns / (double)all_ns));
 	return err == -ENOENT ? 0 : err;
 }
 

@@ -29,6 +29,8 @@ is "$(of "$night" long --at "2026-11-21 03:01:15" | tail -n +3 | wc -l)" 1 \
 	"and no moment beside it has it"
 like "$(of "$night" long --from "2026-11-21 03:00" --to "2026-11-21 03:02")" "^$long" \
 	"a span has it"
+unlike "$(of "$night" long --from "2026-11-21 03:00" --to "2026-11-21 03:02")" 'were kept for' \
+	"all of which was kept"
 worst="--from 2026-11-21T03:02 --to 2026-11-21T03:04"
 # shellcheck disable=SC2086 # several words
 is "$(of "$night" long $worst --csv | grep -c ',io,')" 256 "of 300 in a sample 256 are kept"
@@ -71,8 +73,9 @@ like "$(of "$changed" long --from "2026-11-21 02:00" --to "2026-11-21 04:00")" \
 	'Long exits were kept for 300\.0 s of these 600\.0 s\. 44 more' "and of a span over it"
 like "$(of "$night" why)" 'who had the CPU: web1 vCPU 0' "the findings of then: the neighbour"
 like "$(of "$night" why)" 'most: io 0x1f0 read 2 IDE1 400/s;' "the port"
-like "$(of "$night" why)" 'longest: io 0x1f0 read 2 IDE1, 87\.3 ms, to 03:01:05\.123000$' \
-	"and the long exit"
+like "$(of "$night" why)" \
+	'longest: io 0x1f0 read 2 IDE1, 87\.3 ms, ended 2026-11-21 03:01:05\.123$' \
+	"and the long exit, with its date"
 
 # ---- read by another program, which follows kvmtop-history(5)
 
