@@ -143,19 +143,20 @@ static const struct long_exit *find_longest(const struct measure *measure,
 	return longest;
 }
 
-/* "; longest: io 0x1f0 read 2 IDE1, 87.3 ms, to 03:01:05.123000", where long exits are listed. */
+/* "; longest: io 0x1f0 read 2 IDE1, 87.3 ms, ended 03:01:05.123", where exits are listed. */
 static void add_longest(const struct measure *measure, struct finding *finding)
 {
 	const struct fields *fields = measure->facts->fields;
 	const struct long_exit *exit =
 		finding->field == FIELD_NONE ? NULL : find_longest(measure, finding);
 	bool has_argument = exit && exit->argument != FIELD_NONE;
+	bool has_date = !source_has_now(measure->facts->source); /* a span may be of many days */
 	char end[WHEN_SIZE];
 
 	if (!exit)
 		return;
-	when_format_exact(end, sizeof(end), exit->end_ns);
-	add_words(finding, "; longest: %s%s%s, %.3g ms, to %s",
+	when_format_clock(end, sizeof(end), exit->end_ns, has_date, true);
+	add_words(finding, "; longest: %s%s%s, %.3g ms, ended %s",
 		  fields_get(fields, exit->reason)->label, has_argument ? " " : "",
 		  has_argument ? fields_get(fields, exit->argument)->label : "",
 		  (double)exit->took_ns / 1e6, end);
