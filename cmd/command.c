@@ -120,7 +120,7 @@ static int check_outputs(const struct command *command, const struct options *op
 	} outputs[] = {
 		{ "-w", options->write_file },
 		{ "--prometheus", options->prometheus },
-		{ "--output", options->output },
+		{ options->mode == MODE_LOG ? "-L" : "--output", options->output },
 		{ "--svg", options->svg },
 	};
 	size_t nr_words = options->source == FROM_RECORDING ||

@@ -146,7 +146,7 @@ report_onto "$RECORDING" report --svg "$RECORDING" "$RECORDING"
 report_onto "$RECORDING" timeline -r "$RECORDING" -o "$RECORDING"
 cp "$TMP/own.history" "$TMP/before"
 is "$(status_of "$KVMTOP" -r "$TMP/own.history" -l -L "$TMP/own.history")" 1 "-r FILE -L FILE"
-like "$(cat "$TMP/err")" '^kvmtop: --output .*: this file is an input; choose another one$' \
+like "$(cat "$TMP/err")" '^kvmtop: -L .*: this file is an input; choose another one$' \
 	"is refused"
 check "and the history is as it was" cmp -s "$TMP/before" "$TMP/own.history"
 
