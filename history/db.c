@@ -218,12 +218,16 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct error *error)
 	if (id != SQL_APPLICATION_ID)
 		return error_set(error, -EINVAL, "%s: a database, but not a history file of kvmtop",
 				 db->name);
-	if (version > SQL_VERSION)
+	if (version <= 0)
+		return db_damaged(db, error);
+	if (version != SQL_VERSION)
 		return error_set(error, -EINVAL,
-				 "%s: written by a newer kvmtop (version %lld of the "
-				 "format, this one reads %d): update kvmtop",
-				 db->name, (long long)version, SQL_VERSION);
-	return version > 0 ? 0 : db_damaged(db, error);
+				 "%s: written by %s kvmtop (version %lld of the format, this one "
+				 "reads %d): %s", db->name,
+				 version > SQL_VERSION ? "a newer" : "an older",
+				 (long long)version, SQL_VERSION,
+				 version > SQL_VERSION ? "update kvmtop" : "choose another file");
+	return 0;
 }
 
 /* SQLite has no number for the row after the largest one, and takes any. */

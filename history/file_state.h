@@ -25,7 +25,7 @@
  */
 
 #define SQL_APPLICATION_ID 0x6b766d68 /* "kvmh" */
-#define SQL_VERSION 1		      /* PRAGMA user_version */
+#define SQL_VERSION 2		      /* PRAGMA user_version */
 
 /* Ids of samples and segments are below; a writer goes on after the largest. */
 #define SQL_SAMPLE_MAX (INT64_MAX / 2)

@@ -269,7 +269,7 @@ done
 twice=
 for view in events guests vcpus exits hotspots host long why; do
 	twice="$twice$({
-		"$KVMTOP" -r tests/data/history/version-1.db -c --view $view -n 1
+		"$KVMTOP" -r tests/data/history/version-2.db -c --view $view -n 1
 		echo
 		"$KVMTOP" report --view $view --csv tests/data/trace/svm-perf.data
 	} 2>/dev/null | awk -F, -v view=$view '

@@ -164,7 +164,7 @@ like "$(cat "$TMP/err")" '^kvmtop: --diff compares exits, with --view guests or 
 
 # diff_with REGEX: reasons and rates, of a history with itself.
 diff_with() {
-	"$KVMTOP" -r tests/data/history/version-1.db --diff ..now --to now -c -f "$1" 2>"$TMP/err" |
+	"$KVMTOP" -r tests/data/history/version-2.db --diff ..now --to now -c -f "$1" 2>"$TMP/err" |
 		cut -d, -f1,4,5
 }
 is "$(diff_with hlt)" "$(printf 'reason,other_rate,rate\nhlt,391.216,391.216')" "a filter chooses"

@@ -23,12 +23,12 @@ has_samples() {
 
 # ---- the version: tests/data/history/README
 
-DB=$TMP/v1.db
-cp tests/data/history/version-1.db "$DB"
+DB=$TMP/v2.db
+cp tests/data/history/version-2.db "$DB"
 for view in vcpus exits; do
-	"$KVMTOP" -r "$DB" -l --json --view $view >>"$TMP/v1.json" 2>&1
+	"$KVMTOP" -r "$DB" -l --json --view $view >>"$TMP/v2.json" 2>&1
 done
-same_golden "$TMP/v1.json" tests/golden/history-version-1.json "a file of version 1 is read"
+same_golden "$TMP/v2.json" tests/golden/history-version-2.json "a file of version 2 is read"
 check "and nothing beside it is left" test "$(echo "$DB"*)" = "$DB"
 # Of a host, where the scheduler had it.
 cp "$DB" "$TMP/waits.db"
@@ -41,7 +41,7 @@ check "it is written to, too" write -n 2
 is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
 "$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>"$TMP/err"
 # The note is of all fields that the file has.
-is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v1.json" | sed 's/"note":"[^"]*",//')" \
+is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v2.json" | sed 's/"note":"[^"]*",//')" \
 	"the old ones are as before"
 like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
 	'^kvmtop: Hot spots were not kept: kvmtop -w FILE --keep hotspots keeps them\.$' \
@@ -70,8 +70,8 @@ exits_of() {
 # Debian's Python, which has Debian's modules.
 python=/usr/bin/python3
 if $python -c 'import zstandard' 2>"$TMP/err"; then
-	is "$($python tests/cli/read_history.py tests/data/history/version-1.db 2>&1)" \
-		"$(exits_of tests/data/history/version-1.db)" \
+	is "$($python tests/cli/read_history.py tests/data/history/version-2.db 2>&1)" \
+		"$(exits_of tests/data/history/version-2.db)" \
 		"a reader without our code finds the same exits, times and histograms"
 else
 	skip "a reader without our code" "Python or its zstandard is not installed"
@@ -80,16 +80,16 @@ fi
 # ---- SQL: the examples of kvmtop-history(5)
 
 if command -v sqlite3 >/dev/null; then
-	is "$(sqlite3 "$TMP/v1.db" 'PRAGMA integrity_check')" "ok" "SQLite finds it whole"
+	is "$(sqlite3 "$TMP/v2.db" 'PRAGMA integrity_check')" "ok" "SQLite finds it whole"
 	sed -n '/^\.Sh EXAMPLES/,$p' man/kvmtop-history.5 |
 		awk '/^sqlite3/ { on = 1 } /^\.Ed/ { on = 0 } on' |
-		sed "s|/var/lib/kvmtop/history.db|$TMP/v1.db|; s|'2026-11-21 03:15'|'2040-01-01'|" \
+		sed "s|/var/lib/kvmtop/history.db|$TMP/v2.db|; s|'2026-11-21 03:15'|'2040-01-01'|" \
 			>"$TMP/sql"
 	check "the man page has SQL" test "$(grep -c '^sqlite3' "$TMP/sql")" = 6
 	is "$(sh "$TMP/sql" 2>&1 >"$TMP/out")" "" "which runs"
 	like "$(cat "$TMP/out")" 'web1.* cpuid .*[0-9]' "and says what cost most"
 	# The file of the version has one minute.
-	sed "s|$TMP/v1.db|tests/data/history/version-1.db|
+	sed "s|$TMP/v2.db|tests/data/history/version-2.db|
 		s|unixepoch('2026-11-21 03:05', 'utc')|1795748705|" "$TMP/sql" >"$TMP/sql.v1"
 	sed -i 's/ -box//' "$TMP/sql.v1"
 	TZ=UTC0 sh "$TMP/sql.v1" >"$TMP/out" 2>&1

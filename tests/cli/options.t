@@ -8,7 +8,7 @@
 source_of() {
 	case $1 in
 	machine) echo "--sysroot tests/sysroot/amd" ;;
-	history) echo "-r tests/data/history/version-1.db" ;;
+	history) echo "-r tests/data/history/version-2.db" ;;
 	recording) echo "-r tests/data/trace/arm64-perf.data" ;;
 	esac
 }

@@ -79,7 +79,7 @@ of_machines() {
 	"$KVMTOP" -r tests/data/trace/svm-perf.data --json
 	"$KVMTOP" report tests/data/trace/svm-perf.data --longer 1us --json
 	"$KVMTOP" report tests/data/trace/svm-perf.data --diff tests/data/trace/small-v7.dat --json
-	"$KVMTOP" -r tests/data/history/version-1.db --json
+	"$KVMTOP" -r tests/data/history/version-2.db --json
 	cat tests/golden/*json*.txt tests/golden/*.json
 }
 of_machines >"$TMP/lines" 2>"$TMP/err"

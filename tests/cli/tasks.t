@@ -4,7 +4,7 @@
 . tests/lib.sh
 
 amd=tests/sysroot/amd
-history=tests/data/history/version-1.db
+history=tests/data/history/version-2.db
 perf=tests/data/trace/svm-perf.data
 
 # task NAME OPTION...: begins one; what counts are keys after the command.

@@ -470,5 +470,5 @@ TEST(a_closed_file_is_one_file, setup, teardown)
 	query(w, "PRAGMA application_id", text, sizeof(text));
 	assert_string_equal(text, "1802923368\n");
 	query(w, "PRAGMA user_version", text, sizeof(text));
-	assert_string_equal(text, "1\n");
+	assert_string_equal(text, "2\n");
 }

@@ -86,7 +86,7 @@ TEST(files_of_others_stay_as_they_are, setup, teardown)
 	assert_string_equal(text, "delete\n");
 }
 
-TEST(a_newer_version_is_left_alone, setup, teardown)
+TEST(another_version_is_left_alone, setup, teardown)
 {
 	struct world *w = *state;
 	struct history_file *reader;
@@ -94,10 +94,14 @@ TEST(a_newer_version_is_left_alone, setup, teardown)
 	begin_writer(w);
 	add_many(w, 2);
 	end_writer(w);
-	execute(w, "PRAGMA user_version = 2");
+	execute(w, "PRAGMA user_version = 3");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
-	says(w, "newer kvmtop (version 2 of the format, this one reads 1): update kvmtop");
+	says(w, "newer kvmtop (version 3 of the format, this one reads 2): update kvmtop");
+	execute(w, "PRAGMA user_version = 1");
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	assert_int_equal(open_writer(w), -EINVAL);
+	says(w, "an older kvmtop (version 1 of the format, this one reads 2): choose another file");
 }
 
 TEST(only_regular_files, setup, teardown)
