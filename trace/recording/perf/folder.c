@@ -60,7 +60,11 @@ size_t perf_folder_open(struct trace_file *file)
 
 	descriptors_raise(PIECES_MAX + DESCRIPTORS_SPARE);
 	for (size_t i = 0; folder >= 0 && i < PIECES_MAX; i++) {
-		if (add_piece(file, folder, i) == -ENOENT)
+		int err = add_piece(file, folder, i);
+
+		if (descriptors_are_short(err))
+			break;
+		if (err == -ENOENT)
 			continue;
 		first = nr_missing ? first : nr;
 		nr_missing += i - nr;

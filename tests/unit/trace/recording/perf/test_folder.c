@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "lib/array.h"
@@ -249,6 +252,32 @@ TEST(problems_name_the_file)
 	assert_memory_equal(trace_problem(trace, 1), line, strlen(line));
 	assert_string_equal(trace_file(trace, 0)->path, folder);
 	trace_close(trace);
+}
+
+/* What one line says is not said of each file. Root could raise the limit. */
+TEST(without_descriptors)
+{
+	pid_t child;
+	int status;
+
+	empty_folder();
+	make_head(0);
+	for (size_t i = 0; i < 40; i++)
+		make_piece(i, SHAPE_PLAIN);
+	assert_int_equal(chmod(folder, 0755), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		rlim_t nr = (rlim_t)dup(0) + 10;
+
+		if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){ nr, nr }) < 0 ||
+		    (geteuid() == 0 && setuid(65534) < 0))
+			_exit(99);
+		_exit((int)count_problems(open_folder()));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
 TEST(without_pieces)
