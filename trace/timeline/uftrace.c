@@ -6,12 +6,16 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/file.h"
 #include "trace/timeline/timeline.h"
+
+#define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
 
 /* Runs a program with out as its standard output. */
 static int run(const char *const *argv, int out, pid_t *ret_child, struct error *error)
@@ -45,14 +49,49 @@ static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, 
 	return error_set(error, -EIO, "%s failed on %s", name, of);
 }
 
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error)
+/* What nm prints, in memory: a file that may have to be written to directly is opened after it. */
+static int run_nm(const char *binary, struct error *error)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
+	int fd = memfd_create("nm", MFD_CLOEXEC), err;
+	pid_t child;
+
+	if (fd < 0)
+		return -errno;
+	err = run(argv, fd, &child, error);
+	if (!err)
+		err = wait_end(child, "nm", binary, false, error);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int write_symbols(int in, const char *path, struct error *error)
+{
 	struct whole_file file = { .file = NULL };
+	off_t at = 0;
+	ssize_t n;
+	int err = whole_file_open(&file, path, error);
+
+	if (err)
+		return err;
+	do
+		n = sendfile(fileno(file.file), in, &at, SYMBOLS_AT_ONCE);
+	while (n > 0);
+	err = -errno;
+	if (n < 0)
+		whole_file_drop(&file);
+	else
+		err = whole_file_keep(&file);
+	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error)
+{
 	char path[4096];
 	struct stat st;
-	pid_t child;
-	int err;
+	int in, err;
 
 	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
 	if (output_find_input(path, &binary, 1))
@@ -62,17 +101,12 @@ int uftrace_symbols(const char *folder, const char *binary, const char *name, st
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
 		return error_set(error, -ELOOP, "%s: a link, which is not followed: remove it",
 				 path);
-	err = whole_file_open(&file, path, error);
-	if (!err)
-		err = run(argv, fileno(file.file), &child, error);
-	if (!err)
-		err = wait_end(child, "nm", binary, false, error);
-	if (err) {
-		whole_file_drop(&file);
-		return err;
-	}
-	err = whole_file_keep(&file);
-	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
+	in = run_nm(binary, error);
+	if (in < 0)
+		return in;
+	err = write_symbols(in, path, error);
+	close(in);
+	return err;
 }
 
 /* Runs uftrace, and reads its output. */
