@@ -41,9 +41,14 @@ if command -v nm >/dev/null; then
 	with_uftrace -o "$OUT" --binary "$HELPERS/miniguest" --binary-name app "$GUEST"
 	like "$(cat "$GUEST/app.sym")" '^[0-9a-f]+ T main$' \
 		"--binary: the program's symbols are there first"
-	is "$(status_of "$KVMTOP" timeline -o "$OUT" --binary "$TMP/none" "$GUEST")" 1 \
-		"--binary: no such program"
+	# A file with two names is written to directly.
+	ln "$GUEST/app.sym" "$TMP/linked.sym"
+	cp "$GUEST/app.sym" "$TMP/before.sym"
+	is "$(status_of "$KVMTOP" timeline -o "$OUT" --binary "$TMP/none" --binary-name app \
+		"$GUEST")" 1 "--binary: no such program"
 	like "$(cat "$TMP/err")" "^kvmtop: nm failed on $TMP/none" "is told"
+	check "and the symbols of before are there" cmp "$TMP/before.sym" "$GUEST/app.sym"
+	rm "$TMP/linked.sym"
 else
 	skip "--binary: the program's symbols are there first" "nm is not installed"
 fi
@@ -393,7 +398,8 @@ is "$(status_of "$KVMTOP" timeline -o "$TMP/none.json" "$TMP/short.json"): $(cat
 dump --chrome" "a dump that was cut"
 is "$(status_of "$KVMTOP" timeline --input-format vcd -r "$TMP/stat")" 2 "a format that is none"
 for khz in 0 -1 nan inf 2e12 1x ''; do
-	is "$(status_of "$KVMTOP" timeline -f "$khz" "$GUEST/dump.json")" 2 "-f \"$khz\""
+	is "$(status_of "$KVMTOP" timeline --frequency "$khz" "$GUEST/dump.json")" 2 \
+		"--frequency \"$khz\""
 done
 is "$(status_of "$KVMTOP" timeline tests/data/trace/small-v7.dat)" 1 "a recording without -r"
 is "$(cat "$TMP/err")" "kvmtop: tests/data/trace/small-v7.dat: is a recording of the host, not \
