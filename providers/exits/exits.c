@@ -209,6 +209,28 @@ static int begin(struct exits_state *exits, struct error *error)
 	return 0;
 }
 
+static int add_threads(struct exits_state *exits, struct error *error)
+{
+	uint32_t max_threads = exits->bpf->max_threads + EXITS_CHUNK;
+	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
+
+	exits->ended = ended;
+	exits_threads_grow(exits->threads, max_threads);
+	return exits_bpf_add_threads(exits->bpf, error);
+}
+
+/*
+ * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
+ * run, and for as many threads as have run. Where there can be no more it is tried again.
+ */
+static void make_room(struct exits_state *exits, uint32_t threads, struct error *error)
+{
+	int err = 0;
+
+	while (!err && exits->bpf->max_threads < room_for(exits, threads) - SPARE / 2)
+		err = add_threads(exits, error);
+}
+
 /* Exits are counted without stacks, too. */
 static void sample_stacks(struct exits_state *exits)
 {
@@ -287,8 +309,13 @@ static int change(struct exits_state *exits, struct error *error)
 		guest_functions_free(exits->functions);
 		exits->functions = NULL;
 	}
+	if (!config.has_long)
+		exits_long_forget(&exits->long_exits);
 	if (before.has_arguments != config.has_arguments)
 		exits_threads_forget_arguments(exits->threads);
+	if (config.has_pcs && !before.has_pcs)
+		make_room(exits, exits->nr_used, error);
+	exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	err = exits_bpf_change(exits->bpf, &config, error);
 	if (err)
 		return err;
@@ -332,14 +359,14 @@ static void want_long(struct exits_state *exits, const struct want *want)
 {
 	struct exits_long_list *list = &exits->long_exits;
 
-	if (!exits->bpf || want->longer_ns < list->longer_ns ||
+	if (!exits->bpf || !list->longer_ns || want->longer_ns < list->longer_ns ||
 	    (want->has_halts && !list->has_halts))
 		list->since_ns = clock_real_ns();
 	list->longer_ns = want->longer_ns;
 	list->has_halts = want->has_halts;
 }
 
-/* Whether the programs are other ones than are wanted. */
+/* Whether other programs are wanted than the ones that count. */
 static bool is_other(const struct exits_state *exits)
 {
 	const struct exits_bpf_config *now = &exits->bpf->config;
@@ -353,6 +380,7 @@ static bool is_other(const struct exits_state *exits)
 static int exits_want(void *state, const struct want *want, struct error *error)
 {
 	struct exits_state *exits = state;
+	struct error mended = { "" }; /* by a new start */
 	bool has_any;
 
 	exits->has_arguments = is_wanted(exits, want, USE_ARGUMENT);
@@ -363,7 +391,7 @@ static int exits_want(void *state, const struct want *want, struct error *error)
 	exits->stack_hz = want->stack_hz;
 	exits->has_guest_code = want->has_guest_code;
 	want_long(exits, want);
-	if (!has_any || (exits->bpf && is_other(exits) && change(exits, error) < 0))
+	if (!has_any || (exits->bpf && is_other(exits) && change(exits, &mended) < 0))
 		stop(exits);
 	if (!wants_all(exits, want))
 		exits->flags = 0;
@@ -465,28 +493,6 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 					exits->lost.arguments - before.arguments,
 					exits->lost.long_exits - before.long_exits,
 					exits->lost.missed - before.missed };
-}
-
-static int add_threads(struct exits_state *exits, struct error *error)
-{
-	uint32_t max_threads = exits->bpf->max_threads + EXITS_CHUNK;
-	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
-
-	exits->ended = ended;
-	exits_threads_grow(exits->threads, max_threads);
-	return exits_bpf_add_threads(exits->bpf, error);
-}
-
-/*
- * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
- * run, and for as many threads as have run. Where there can be no more it is tried again.
- */
-static void make_room(struct exits_state *exits, uint32_t threads, struct error *error)
-{
-	int err = 0;
-
-	while (!err && exits->bpf->max_threads < room_for(exits, threads) - SPARE / 2)
-		err = add_threads(exits, error);
 }
 
 static void say_lost(const struct exits_bpf_lost *lost, struct error *error)

@@ -76,31 +76,32 @@ static struct away_programs probe_programs(const struct exits_program *program)
 	return (struct away_programs){ program->progs.on_probed_out, program->progs.on_probed_in };
 }
 
-/* exits_attach() attaches the first kind that the kernel takes. */
-static void choose_away(const struct exits_bpf *bpf, const struct exits_program *program,
-			bool may_be_direct)
-{
-	const struct away_programs direct = direct_programs(program);
-	const struct away_programs probes = probe_programs(program);
-	struct bpf_program *const all[] = { direct.out, direct.in, probes.out, probes.in };
-	bool has_btf = may_be_direct &&
-		       !bpf_program__set_attach_target(direct.out, 0, "kvm_sched_out") &&
-		       !bpf_program__set_attach_target(direct.in, 0, "kvm_sched_in");
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		bool is_direct = all[i] == direct.out || all[i] == direct.in;
-
-		bpf_program__set_autoload(all[i], bpf->is_timed && (has_btf || !is_direct));
-		bpf_program__set_autoattach(all[i], false);
-	}
-}
-
 /*
  * What is loaded and attached together. The programs of one object have their constants in common;
  * all objects have the maps of the first one, so that what is counted goes on when others join it,
  * leave it or take its place.
  */
 enum part { PART_EXITS, PART_ARGUMENTS, PART_STACKS };
+
+/* exits_attach() attaches the first kind that the kernel takes. */
+static void choose_away(const struct exits_bpf *bpf, const struct exits_program *program,
+			enum part part, bool may_be_direct)
+{
+	const struct away_programs direct = direct_programs(program);
+	const struct away_programs probes = probe_programs(program);
+	struct bpf_program *const all[] = { direct.out, direct.in, probes.out, probes.in };
+	bool is_wanted = bpf->is_timed && part == PART_EXITS;
+	bool has_btf = is_wanted && may_be_direct &&
+		       !bpf_program__set_attach_target(direct.out, 0, "kvm_sched_out") &&
+		       !bpf_program__set_attach_target(direct.in, 0, "kvm_sched_in");
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		bool is_direct = all[i] == direct.out || all[i] == direct.in;
+
+		bpf_program__set_autoload(all[i], is_wanted && (has_btf || !is_direct));
+		bpf_program__set_autoattach(all[i], false);
+	}
+}
 
 static void choose_programs(const struct exits_bpf *bpf, const struct exits_program *program,
 			    enum part part, bool may_be_direct)
@@ -142,7 +143,7 @@ static void choose_programs(const struct exits_bpf *bpf, const struct exits_prog
 						  has_event(bpf, list[i].program));
 		bpf_program__set_autoattach(list[i].program, !list[i].is_watch);
 	}
-	choose_away(bpf, program, part == PART_EXITS && may_be_direct);
+	choose_away(bpf, program, part, may_be_direct);
 	/* stacks.c attaches these. */
 	bpf_program__set_autoload(program->progs.on_sample, part == PART_STACKS);
 	bpf_program__set_autoload(program->progs.on_switch, part == PART_STACKS);
@@ -491,7 +492,7 @@ static int replace_program(struct bpf_prog_skeleton *old, struct bpf_prog_skelet
 	return 0;
 }
 
-static void wait_for_end(struct exits_bpf *bpf)
+void exits_wait_for_end(struct exits_bpf *bpf)
 {
 	if (bpf->is_ending)
 		pthread_join(bpf->ending, NULL);
@@ -501,7 +502,7 @@ static void wait_for_end(struct exits_bpf *bpf)
 /* In a thread, which the next change waits for: else programs of both would count. */
 static void end_programs(struct exits_bpf *bpf, struct exits_program **program)
 {
-	wait_for_end(bpf);
+	exits_wait_for_end(bpf);
 	bpf->is_ending = *program && thread_start(&bpf->ending, destroy_program, *program) == 0;
 	if (!bpf->is_ending)
 		exits_program__destroy(*program);
@@ -535,7 +536,6 @@ int exits_change(struct exits_bpf *bpf, const struct exits_bpf_config *before)
 	bool had_arguments = bpf->arguments;
 	int err = 0;
 
-	wait_for_end(bpf);
 	if (!now->has_arguments)
 		end_programs(bpf, &bpf->arguments);
 	if (!has_pcs_too || before->stack_hz != now->stack_hz)
@@ -551,7 +551,7 @@ int exits_change(struct exits_bpf *bpf, const struct exits_bpf_config *before)
 
 void exits_unload(struct exits_bpf *bpf)
 {
-	wait_for_end(bpf);
+	exits_wait_for_end(bpf);
 	for (size_t i = 0; i < ARRAY_SIZE(bpf->away_links); i++)
 		bpf_link__destroy(bpf->away_links[i]);
 	exits_program__destroy(bpf->arguments);

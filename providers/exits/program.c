@@ -187,17 +187,29 @@ static void end_arguments(struct exits_bpf *bpf)
 	bpf->nr_keys = 0;
 }
 
-/* What threads' slots have from the last time. */
-static void forget_pcs(const struct exits_bpf *bpf)
+/*
+ * The programs of before did not note what the new ones will: what records have of it is of an
+ * earlier time, also where an exit is open.
+ */
+static void forget_notes(const struct exits_bpf *bpf, const struct exits_bpf_config *before)
 {
-	for (uint32_t i = 0; i < bpf->max_threads; i++) {
-		const struct exits_thread *thread = exits_records_at(&bpf->records, i);
-		struct exits_extra *has;
+	bool begins_long = bpf->config.has_long && !before->has_long;
+	bool begins_pcs = bpf->config.has_pcs && !before->has_pcs;
 
-		if (!thread->tid || !thread->extra)
+	for (uint32_t i = 0; i < bpf->max_threads; i++) {
+		struct exits_thread *thread = exits_records_at(&bpf->records, i);
+
+		if (!thread->tid)
 			continue;
-		has = &exits_records_at(&bpf->records, thread->extra - 1)->has;
-		memset(has->pcs, 0, sizeof(has->pcs));
+		if (!before->has_long && !before->has_pcs)
+			thread->pc = 0;
+		if (begins_long) {
+			thread->user_ns = thread->polled_ns = 0;
+			thread->waited_before_ns = thread->at.sums.waited;
+		}
+		if (begins_pcs && thread->extra)
+			memset(exits_records_at(&bpf->records, thread->extra - 1)->has.pcs, 0,
+			       sizeof(thread->has.pcs));
 	}
 }
 
@@ -288,14 +300,14 @@ int exits_bpf_change(struct exits_bpf *bpf, const struct exits_bpf_config *confi
 	uint64_t missed = exits_missed(bpf);
 	int err = 0;
 
+	exits_wait_for_end(bpf);
 	bpf->config = *config;
 	bpf->config.max_threads = before.max_threads;
 	if (!config->has_arguments)
 		end_arguments(bpf);
 	else if (!before.has_arguments)
 		err = begin_arguments(bpf);
-	if (config->has_pcs && !before.has_pcs)
-		forget_pcs(bpf);
+	forget_notes(bpf, &before);
 	if (!err)
 		err = exits_change(bpf, &before);
 	if (!config->has_long) {

@@ -90,7 +90,7 @@ int exits_bpf_attach(struct exits_bpf *bpf, struct error *error);
  * Counts what the config wants from now on, but max_threads stays as it is. What is counted already
  * goes on: all counts stay. Arguments, stacks and program counters begin at 0 where there were
  * none. When exits begin or end to be reported, or to be counted by program counter, exits of a
- * moment (some 0.1 ms) may be counted twice.
+ * moment may be counted twice: some 0.1 ms, and 40 ms where programs are attached by perf events.
  */
 int exits_bpf_change(struct exits_bpf *bpf, const struct exits_bpf_config *config,
 		     struct error *error);
@@ -172,6 +172,8 @@ int exits_attach(struct exits_bpf *bpf);
 
 /* 0 or -errno. Changes from the config before to bpf->config. */
 int exits_change(struct exits_bpf *bpf, const struct exits_bpf_config *before);
+/* Waits until programs that an earlier change ended are detached. */
+void exits_wait_for_end(struct exits_bpf *bpf);
 
 /* How many exits and arguments the kernel has run no program for, since loading. */
 uint64_t exits_missed(const struct exits_bpf *bpf);

@@ -370,7 +370,13 @@ TEST(test_change, setup, teardown)
 		config.has_pcs = i == 1 && config.exit;
 		config.stack_hz = i == 1 ? STACKS_HZ : 0;
 		map.nr_missed = 5;
+		thread->pc = 7; /* of an exit that is open, or as an earlier visit left it */
+		thread->user_ns = 9;
+		thread->at.sums.waited = 100;
 		assert_int_equal(exits_bpf_change(machine->bpf, &config, &error), 0);
+		assert_int_equal(thread->pc, i == 2 || i == 3 ? 7 : 0);
+		assert_int_equal(thread->user_ns, i == 1 ? 0 : 9);
+		assert_int_equal(thread->waited_before_ns, i == 0 ? 0 : 100);
 		assert_int_equal(machine->bpf->arguments != NULL, i % 2);
 		assert_int_equal(machine->bpf->stacks != NULL, i == 1);
 		assert_int_equal(machine->bpf->ring != NULL, i == 1 || i == 2);
