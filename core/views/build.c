@@ -509,7 +509,7 @@ static const char *say_kept(struct view *view, const struct query *query,
 	if (!ns || ns >= view->elapsed_ns)
 		return NULL;
 	snprintf(note, sizeof(note), "%s kept for %.1f s of these %.1f s. Rates and shares are of "
-		 "all of them.", kept[i].name, (double)ns / 1e9, (double)view->elapsed_ns / 1e9);
+		 "the whole span.", kept[i].name, (double)ns / 1e9, (double)view->elapsed_ns / 1e9);
 	return view_text(view, note);
 }
 
