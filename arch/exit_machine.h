@@ -84,7 +84,7 @@ struct exit_machine {
 	__u64 away_since;
 	__u64 away; /* enum exits_away */
 	/*
-	 * For a vCPU that runs guests of its own. nested_since: begun of the latest exit of L2,
+	 * For a vCPU that runs guests of its own. nested_since: when the latest exit of L2 began,
 	 * written when its cell is L2's; entered: when the guest, L1 or L2, was entered.
 	 */
 	__u64 nested_since, entered;

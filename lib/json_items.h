@@ -30,8 +30,8 @@ struct json_items {
 };
 
 /*
- * Of a file, or of a text. depth: of nested values in an item; most: bytes of an item. Both outlive
- * this.
+ * Of a file, or of a text. depth: of nested values in an item; most: bytes of an item. The file or
+ * text outlives the items.
  */
 struct json_items *json_items_new(FILE *in, const char *text, size_t size, int depth, size_t most);
 void json_items_free(struct json_items *items);

@@ -18,7 +18,10 @@
  */
 int word_find(const char *const *words, size_t nr, const char *typed);
 
-/* The word that is most like what was typed: NULL if in each more than a third of it is wrong. */
+/*
+ * The word that is most like what was typed; NULL: in each, (length + 4) / 3 letters or more are
+ * wrong, by the length of what was typed.
+ */
 const char *word_nearest(const char *const *words, size_t nr, const char *typed);
 
 /* For qsort(3) and bsearch(3) among pointers to texts. */
