@@ -46,10 +46,10 @@ int cpus_next(struct cpus *cpus);
 int cpus_count(const char *list);
 
 /*
- * One more than the highest number in a list, CPUS_POSSIBLE for example; there may be fewer CPUs.
+ * One more than the highest number in a list, such as CPUS_POSSIBLE; there may be fewer CPUs.
  * -errno when the list cannot be read.
  */
-int cpus_end(const struct env *env, const char *list);
+int cpus_end(const struct env *env, const char *name);
 
 /* How many CPUs are online now; 0: not known. */
 int host_cpus(const struct env *env);

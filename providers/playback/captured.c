@@ -156,7 +156,7 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 static int events_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct tracepoint_events events;
-	struct captured *captured;
+	struct captured *captured = NULL;
 	int err = trace_check(args->env, error);
 
 	if (!err)
@@ -325,7 +325,7 @@ static void add_exit_fields(const struct captured *captured)
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	struct captured *captured;
+	struct captured *captured = NULL;
 	int err = check_file(args, EXITS_PATH, "exits", error);
 
 	if (!err)
@@ -401,7 +401,7 @@ static void add_host_fields(const struct captured *captured)
 /* Without the file there are no fields, as if there were no such provider. */
 static int host_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	struct captured *captured;
+	struct captured *captured = NULL;
 	int err = captured_new(args, HOST_PATH, host_key, &captured, error);
 
 	if (err)
@@ -440,7 +440,7 @@ static void add_counters(const struct captured *captured, bool is_child)
 
 static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	struct captured *captured;
+	struct captured *captured = NULL;
 	int err = check_file(args, ACCOUNT_PATH, "statistics", error);
 
 	if (!err)

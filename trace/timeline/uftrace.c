@@ -54,7 +54,7 @@ static int run_nm(const char *binary, struct error *error)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
 	int fd = memfd_create("nm", MFD_CLOEXEC), err;
-	pid_t child;
+	pid_t child = 0;
 
 	if (fd < 0)
 		return -errno;
