@@ -473,6 +473,7 @@ static const struct store_type file_store = {
 	.fields = file_fields,
 	.guests = file_guests,
 	.segment = file_segment,
+	.has_long_exits = true,
 	.check = file_check,
 	.hold = file_hold,
 };

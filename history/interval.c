@@ -380,6 +380,8 @@ static int read_long_exits(struct interval *interval, struct error *error)
 	int err = 0;
 
 	long_exits_reset(exits);
+	if (!reader_has_long_exits(interval->reader))
+		return 0;
 	reader_hold(interval->reader, true);
 	while (!err && at.id <= interval->last.id) {
 		if (at.elapsed_ns && at.time_ns > interval->from_ns &&

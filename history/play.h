@@ -85,6 +85,9 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 		  struct error *error);
 
+/* Whether moments may have long exits: else no moment need be read for them. */
+bool reader_has_long_exits(const struct reader *reader);
+
 /*
  * Adds the long exits of a moment, with fields of here, and its time to what was listed. Where they
  * were not listed nothing is added.

@@ -316,6 +316,11 @@ static bool map_long_exit(const struct reader *reader, struct long_exit *exit)
 	return true;
 }
 
+bool reader_has_long_exits(const struct reader *reader)
+{
+	return reader->store.type->has_long_exits;
+}
+
 int reader_long_exits(struct reader *reader, const struct stored *at, struct long_exits *to,
 		      struct error *error)
 {

@@ -392,6 +392,7 @@ struct store recent_store(struct recent *recent)
 		.read = recent_read,
 		.fields = recent_fields,
 		.segment = recent_segment,
+		.has_long_exits = true,
 	};
 
 	return (struct store){ .type = &type, .state = recent };

@@ -89,6 +89,7 @@ struct store_type {
 	 * bytes from it. NULL: there is never an -EAGAIN.
 	 */
 	int (*news_fd)(void *store);
+	bool has_long_exits; /* its moments may have PART_LONG_EXITS */
 };
 
 struct store {
