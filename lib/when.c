@@ -357,26 +357,37 @@ static bool is_same_day(uint64_t time_ns, uint64_t other_ns)
 	return tm.tm_year == other.tm_year && tm.tm_yday == other.tm_yday;
 }
 
+static void put_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, int decimals)
+{
+	const struct tm tm = to_local(time_ns);
+	size_t len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+	char fraction[16];
+
+	snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(time_ns % NS_PER_S));
+	if (decimals)
+		len += (size_t)snprintf(buf + len, size - len, "%.*s", 1 + decimals, fraction);
+	if (when_is_twice(time_ns))
+		snprintf(buf + len, size - len, " %s", tm.tm_zone);
+}
+
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 {
-	when_format_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), false);
+	put_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), 0);
 }
 
 void when_format_ms(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 {
-	when_format_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), true);
+	put_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), 3);
+}
+
+void when_format_us(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
+{
+	put_clock(buf, size, time_ns, !is_same_day(time_ns, now_ns), 6);
 }
 
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)
 {
-	const struct tm tm = to_local(time_ns);
-	size_t len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
-
-	if (has_ms)
-		len += (size_t)snprintf(buf + len, size - len, ".%03u",
-					(unsigned int)(time_ns / 1000000 % 1000));
-	if (when_is_twice(time_ns))
-		snprintf(buf + len, size - len, " %s", tm.tm_zone);
+	put_clock(buf, size, time_ns, has_date, has_ms ? 3 : 0);
 }
 
 bool when_is_twice(uint64_t time_ns)
@@ -391,14 +402,6 @@ void when_format_zone(char *buf, size_t size, uint64_t time_ns)
 	const struct tm tm = to_local(time_ns);
 
 	snprintf(buf, size, "%s", tm.tm_zone);
-}
-
-void when_format_exact(char *buf, size_t size, uint64_t time_ns)
-{
-	const struct tm tm = to_local(time_ns);
-
-	snprintf(buf, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
-		 (unsigned int)(time_ns / 1000 % 1000000));
 }
 
 /* %f would write the decimal point of the locale. */

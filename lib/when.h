@@ -49,9 +49,10 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 
 #define WHEN_SIZE 48 /* for the texts below */
 
-/* "10:31:07"; of another day than now "2026-11-21 10:31:07"; also with milliseconds. */
+/* "10:31:07"; of another day than now "2026-11-21 10:31:07"; also with decimals. */
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 void when_format_ms(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
+void when_format_us(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
 /* "10:31:07", with the date before it, or milliseconds after it. */
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
@@ -61,9 +62,6 @@ bool when_is_twice(uint64_t time_ns);
 
 /* The zone that local times are in then: "CET". */
 void when_format_zone(char *buf, size_t size, uint64_t time_ns);
-
-/* "10:31:07.123456" */
-void when_format_exact(char *buf, size_t size, uint64_t time_ns);
 
 /* Seconds from the start of what has no time of day: "2.500000". */
 void when_format_seconds(char *buf, size_t size, uint64_t ns);

@@ -93,7 +93,7 @@ static void fill_owner(struct view_row *row, const struct guest *guest,
 }
 
 static void add_row(struct view *view, const struct facts *facts, const struct long_exit *exit,
-		    struct texts *texts)
+		    uint64_t latest_ns, struct texts *texts)
 {
 	const struct guest *guest = guests_find(facts->guests, exit->guest);
 	struct view_row *row = view_add(view);
@@ -105,7 +105,7 @@ static void add_row(struct view *view, const struct facts *facts, const struct l
 		snprintf(texts->time, sizeof(texts->time), "%6" PRIu64 ".%06" PRIu64,
 			 exit->end_ns / 1000000000, exit->end_ns / 1000 % 1000000);
 	else
-		when_format_exact(texts->time, sizeof(texts->time), exit->end_ns);
+		when_format_us(texts->time, sizeof(texts->time), exit->end_ns, latest_ns);
 	row->cells[TIME] = cell_text(texts->time);
 	row->cells[END] = cell_count(exit->end_ns);
 	row->cells[TOOK] = cell_ns(exit->took_ns);
@@ -152,12 +152,13 @@ static void build(struct view *view, const struct query *query, const struct fac
 			       exits->nr - exits->nr_latest : 0;
 	struct texts *texts = view_scratch(view, (exits->nr - first) * sizeof(*texts));
 	const char *not_kept = say_not_kept(view, query, facts, exits);
+	uint64_t latest_ns = exits->nr ? long_exits_at(exits, exits->nr - 1)->end_ns : 0;
 
 	for (size_t i = first; i < exits->nr; i++) {
 		const struct long_exit *exit = long_exits_at(exits, i);
 
 		if (selects(query, facts, exit))
-			add_row(view, facts, exit, &texts[view->nr_rows]);
+			add_row(view, facts, exit, latest_ns, &texts[view->nr_rows]);
 	}
 	view->note = exits->none ? exits->none : not_kept ? not_kept : exits_note(facts);
 	if (!exits->none && exits_are_untimed(facts))

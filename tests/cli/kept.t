@@ -31,6 +31,11 @@ like "$(of "$night" long --from "2026-11-21 03:00" --to "2026-11-21 03:02")" "^$
 	"a span has it"
 unlike "$(of "$night" long --from "2026-11-21 03:00" --to "2026-11-21 03:02")" 'were kept for' \
 	"all of which was kept"
+TZ=XXX-20:58 "$KVMTOP" -r "$night" -1 --view long --from @1795230000 --to @1795230300 \
+	>"$TMP/days" 2>"$TMP/err"
+like "$(cat "$TMP/days")" '^2026-11-21 23:59:05\.123000 +87\.3ms' \
+	"an exit of another day has its date"
+like "$(cat "$TMP/days")" '^00:00:53\.000000 +227ms' "the day of the latest one is not said"
 worst="--from 2026-11-21T03:02 --to 2026-11-21T03:04"
 # shellcheck disable=SC2086 # several words
 is "$(of "$night" long $worst --csv | grep -c ',io,')" 256 "of 300 in a sample 256 are kept"

@@ -386,6 +386,21 @@ TEST(times_are_written)
 	is_written("2026-11-22 09:31:07", "2026-11-22 12:00:00", "15:01:07");
 }
 
+/* With all that a text may have; 25 October has an hour that comes twice. */
+TEST(decimals_stand_before_the_zone)
+{
+	const uint64_t time_ns = UINT64_C(1792888200) * NS_PER_S + 123456789; /* 00:30 UTC */
+	char text[WHEN_SIZE];
+
+	use_zone(BERLIN);
+	when_format_us(text, sizeof(text), time_ns, time_ns);
+	assert_string_equal(text, "02:30:00.123456 CEST");
+	when_format_us(text, sizeof(text), time_ns, time_ns + 86400 * NS_PER_S);
+	assert_string_equal(text, "2026-10-25 02:30:00.123456 CEST");
+	when_format_ms(text, sizeof(text), time_ns + 3600 * NS_PER_S, time_ns);
+	assert_string_equal(text, "02:30:00.123 CET");
+}
+
 static void is_ago(uint64_t time_s, uint64_t now_s, const char *want)
 {
 	char text[WHEN_SIZE];
