@@ -332,9 +332,10 @@ CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
 	$(PLAIN_TESTS) $(SANITIZED_TESTS) $(filter-out $(UNCHANGED) $(LIVE_TESTS),$(SHELL_TESTS)))
 CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
-NAMED_HELPERS = $(shell grep -hoE 'HELPERS"?/[a-z_]+' $(CHOSEN_SHELL_TESTS))
+NAMED_HELPERS = $(filter $(HELPERS:$(BUILD)/tests/helpers/%=%),\
+	$(shell grep -hoE '[a-z_]+' $(CHOSEN_SHELL_TESTS)))
 NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,miniguest scripted \
-	$(notdir $(NAMED_HELPERS)))),$(HELPERS))
+	$(NAMED_HELPERS))),$(HELPERS))
 NEEDED = $(filter-out %.t $(SANITIZED)/%,$(CHOSEN_TESTS)) \
 	$(if $(CHOSEN_SHELL_TESTS),all $(NEEDED_HELPERS))
 NEEDED_SANITIZED = $(filter $(SANITIZED)/%,$(CHOSEN_TESTS))
