@@ -310,7 +310,7 @@ bool options_read_stdin(const struct options *options);
 /* Reads the words of a command that measures for SECONDS: 5 without them. -EINVAL with error. */
 int options_take_seconds(struct options *options, struct error *error);
 
-bool options_is_number(const char *text); /* as of seconds */
+bool options_is_number(const char *text); /* such as a number of seconds */
 bool options_is_url(const char *text);
 int options_take_url(const char *text, struct options *options, struct error *error);
 

@@ -164,7 +164,7 @@ static uint64_t all_unfinished(const struct report *report)
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
 	if (query->type == &view_long_exits && pairing->has_entries)
-		return "None of the chosen exits took so long.";
+		return "None of the chosen exits took that long.";
 	if (query->type == &view_why && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
 	if (query->filter && query->event == EXITS_VMEXIT)

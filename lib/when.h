@@ -13,7 +13,8 @@
  *
  * Times are in ns of CLOCK_REALTIME, texts in the local time zone. A time of day that exists twice,
  * because clocks were set back, is read as the first one, and written with the zone's name; one
- * that does not exist, because clocks were set forward, is read as of before: 02:30 means 03:30.
+ * that does not exist, because clocks were set forward, is read by the clock of before that: 02:30
+ * means 03:30.
  */
 #ifndef KVMTOP_LIB_WHEN_H
 #define KVMTOP_LIB_WHEN_H

@@ -98,7 +98,7 @@ struct long_exits {
 	uint64_t longer_ns;
 	/* Live, history: exits that ended at this CLOCK_REALTIME or later are listed; 0: none */
 	uint64_t since_ns;
-	uint64_t listed_ns; /* of a history: in so much of the time of its facts */
+	uint64_t listed_ns; /* of a history: for how much of its facts' time */
 	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
 };
 

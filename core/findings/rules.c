@@ -15,9 +15,9 @@
 	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
 	"KVM_HC_SEND_IPI"
 #define THROTTLED "thread(throttled)"
-/* KVM_RUN returned because a signal came, */
+/* KVM_RUN returned because a signal came. */
 #define SIGNALS "INTR"
-/* or the guest was stopped, too: no device took that time. */
+/* It returned for a signal, or because the guest was stopped: no device took that time. */
 #define NO_WORK SIGNALS "|error|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 /* KVM looks for a page of the guest's memory, or puts it into its tables. */
 #define PAGES \

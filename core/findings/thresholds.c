@@ -11,7 +11,7 @@
 
 static const struct threshold general[THRESHOLDS_GENERAL] = {
 	[THRESHOLD_CRITICAL] = { "critical_ratio", 0.25,
-				 "a finding is critical if it takes so much of a vCPU's time" },
+				 "a finding is critical if it takes this much of a vCPU's time" },
 	[THRESHOLD_MAJOR] = { "major_ratio", 0.10, "and major from here on" },
 	[THRESHOLD_NOISE] = { "noise_ratio", 0.01,
 			      "what takes less of a vCPU's time cannot be slow" },

@@ -223,7 +223,7 @@ static int set_sizes(const struct exits_bpf *bpf, const struct exits_program *pr
 	return err;
 }
 
-/* Gives a later object the maps of the first one, but for its constants. */
+/* Gives a later object the maps of the first one. Constants are its own. */
 static int share_maps(const struct exits_program *first, const struct exits_program *later)
 {
 	struct bpf_map *from = NULL, *to = NULL;
@@ -301,7 +301,7 @@ static int load_part(const struct exits_bpf *bpf, enum part part,
 	return err;
 }
 
-/* What the config wants besides, and is not there. */
+/* Loads the other parts that the config wants and that are not there yet. */
 static int load_others(struct exits_bpf *bpf)
 {
 	int err = 0;

@@ -108,7 +108,7 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 
 /*
  * A thread that uses all its slots may have twice as many while an epoch changes; most use few.
- * Reading takes the longer the larger the map is.
+ * A larger map takes longer to read.
  */
 static uint32_t arguments_of(uint32_t threads)
 {
@@ -188,8 +188,8 @@ static void end_arguments(struct exits_bpf *bpf)
 }
 
 /*
- * The programs of before did not note what the new ones will: what records have of it is of an
- * earlier time, also where an exit is open.
+ * Empties what only the new programs note: what records have of it was noted before the programs
+ * that run now, which matters where an exit is open.
  */
 static void forget_notes(const struct exits_bpf *bpf, const struct exits_bpf_config *before)
 {

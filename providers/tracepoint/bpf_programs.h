@@ -35,7 +35,7 @@ int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter,
 /* Whether this kernel's version is that or a later one. */
 bool bpf_kernel_is(unsigned int major, unsigned int minor);
 
-/* Attaches it for the threads in the pattern's tables alone. */
+/* Counts it in the threads of the pattern's tables, in their values of this number. */
 int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *counter,
 		       uint32_t number, struct bpf_hook *ret_hook);
 

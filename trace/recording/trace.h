@@ -179,7 +179,7 @@ struct progress {
 void progress_begin(struct progress *progress);
 /* Draws the bar if it is time to; to be called often. */
 void progress_show(struct progress *progress, const struct trace *trace);
-/* The same of anything that is read: so many bytes of these; total 0: not known. */
+/* As progress_show(), by bytes that were read; total 0: not known. */
 void progress_step(struct progress *progress, uint64_t done, uint64_t total);
 void progress_end(const struct progress *progress); /* erases the bar */
 

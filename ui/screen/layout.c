@@ -113,7 +113,7 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* Shows the column if there is room for it, and for so many more. False: there is not. */
+/* Shows the column if there is room for it and `more` characters. False: there is not. */
 static bool add(struct layout *layout, struct room *room, size_t i, int width, int more)
 {
 	if (layout->width[i] || !width)

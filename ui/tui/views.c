@@ -80,8 +80,8 @@ static const struct view_type *guests_type(const struct tui *tui)
 }
 
 /*
- * The views with a number are places: the way to one is forgotten, but for the views that lead from
- * all hosts to one. Backspace leads out of the others.
+ * Forgets the way to a view that has a number: such views are places, and Backspace leads out of
+ * the other ones. Of the way only the views that lead from all hosts to one stay.
  */
 static void forget_views(struct tui *tui)
 {
