@@ -327,13 +327,13 @@ LIVE_TESTS = $(addprefix tests/cli/,churn.t cost.t exits.t host.t query_stats.t 
 	strangers.t where.t who.t why.t)
 
 # A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
-# a *.t are those that it names, and miniguest and scripted, which tests/lib.sh starts.
+# a *.t are the ones that it names, as $HELPERS/NAME or as a guest, and what tests/lib.sh starts.
 CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
 	$(PLAIN_TESTS) $(SANITIZED_TESTS) $(filter-out $(UNCHANGED) $(LIVE_TESTS),$(SHELL_TESTS)))
 CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
 NAMED_HELPERS = $(filter $(HELPERS:$(BUILD)/tests/helpers/%=%),\
-	$(shell grep -hoE '[a-z_]+' $(CHOSEN_SHELL_TESTS)))
+	$(notdir $(shell grep -hoE 'HELPERS"?/[a-z_]+|[a-z]+guest' $(CHOSEN_SHELL_TESTS))))
 NEEDED_HELPERS = $(if $(TESTS),$(sort $(addprefix $(BUILD)/tests/helpers/,miniguest scripted \
 	$(NAMED_HELPERS))),$(HELPERS))
 NEEDED = $(filter-out %.t $(SANITIZED)/%,$(CHOSEN_TESTS)) \
